@@ -94,10 +94,10 @@ class Description:
 
 
 def describe(evidence: Sequence[Evidence]) -> Description:
-    """Count and compare pieces of evidence, in time linear in their tokens.
+    """Summarise evidence: amounts, labels, ambiguity, duplicates and conflicts, in time linear in its tokens.
 
     An input is a list of tokens, or one token if it is a string, a dict, a row of numbers or an object without a
-    length. Where nothing is known of a token, all labels that occur in the evidence are open. Pieces about the same
+    length. A token about which nothing is known can have any label that occurs in the evidence. Pieces about the same
     input conflict if two `Gold` outputs differ, if it is both good and bad, or if the first `Gold` output is outside
     its candidates or known labels. Objects that cannot be hashed are the same input only if they are the same object.
 

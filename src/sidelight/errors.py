@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 class SidelightError(Exception):
-    """The base of every error that Sidelight raises on purpose."""
+    """The base class of all errors that Sidelight raises on purpose."""
 
 
 class DataError(SidelightError, ValueError):
-    """Input that cannot be used: one line that names the place and the remedy.
+    """Unusable input. The message is one line that names the place and a remedy.
 
     >>> print(DataError("2 columns where 3 were expected", file="a.txt", line=7, remedy="give every token 3 columns"))
     a.txt:7: 2 columns where 3 were expected; give every token 3 columns
@@ -42,13 +42,13 @@ class ModelFileError(DataError):
 
 
 class NotFitted(SidelightError, AttributeError):
-    """A prediction was asked of an estimator that has not been fitted."""
+    """The estimator was asked for a prediction before it was fitted."""
 
 
 class Infeasible(SidelightError):
-    """No output satisfies what is required of it.
+    """No output satisfies all requirements.
 
-    `example` is the number of the input and `rules` are the numbers of the rules in conflict, where they are known.
+    `example` is the number of the input, and `rules` are the numbers of the conflicting rules, if known.
     """
 
     def __init__(self, problem: str, *, example: int | None = None, rules: Sequence[int] = ()) -> None:
@@ -58,7 +58,7 @@ class Infeasible(SidelightError):
 
 
 class NotProved(UserWarning):
-    """Some outputs are not proved to be the best: the method of inference was not exact on them."""
+    """Some outputs were not proved optimal, because inference was not exact on them."""
 
 
 class LongTraining(UserWarning):
@@ -66,16 +66,16 @@ class LongTraining(UserWarning):
 
 
 class UnknownFeatures(UserWarning):
-    """A model knows nearly none of the features of the inputs that it is asked about."""
+    """The model knows almost none of the features of its inputs."""
 
 
 class Intractable(SidelightError):
-    """The space does not offer this kind of inference."""
+    """The structure or space does not support this kind of inference."""
 
 
 class LeftOut(UserWarning):
-    """Something in a file of annotations is no label of tokens, and was left out."""
+    """Part of an annotation file is not a label of tokens, and was left out."""
 
 
 class PlaceError(SidelightError):
-    """The place where a fit runs cannot go on: a cluster that is gone, a worker that dies again and again."""
+    """The place where a fit runs cannot continue: the cluster is gone, or workers keep dying."""

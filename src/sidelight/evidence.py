@@ -1,7 +1,7 @@
-"""What a person knows about an input, as frozen values.
+"""What is known about an input, as frozen values.
 
-Evidence does not create labels: it admits a set of outputs. `Gold` admits one, `Partial` and `Candidates` a product,
-`Unlabeled` all of them; `Companion` says whether any good output exists at all, `Voted` what fallible functions say.
+Evidence admits a set of outputs: `Gold` exactly one, `Partial` and `Candidates` a product of label sets, `Unlabeled`
+all of them. `Companion` says whether the input has a good output at all, `Voted` holds the votes of fallible functions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One input and how much it counts; the kinds below say what is known of it."""
+    """One input and its weight; the subclasses say what is known about its output."""
 
     kind: ClassVar[str] = "evidence"
     x: Input
@@ -50,7 +50,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Gold(Evidence):
-    """The right output in full.
+    """The complete, correct output.
 
     >>> Gold(["Lights", "on"], ["NOUN", "ADP"]).weight
     1.0
@@ -62,14 +62,14 @@ class Gold(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class Partial(Evidence):
-    """Labels for some tokens; `None` where nothing is known. For single labels: the label, or `None`."""
+    """Labels for some tokens, and `None` for unknown ones. For single labels: the label, or `None`."""
 
     kind: ClassVar[str] = "partial"
     y: Any  # a label or None for each token
 
 
 class Chunk(NamedTuple):
-    """Several tokens from `first` on, and the labelings they may have together, all of the same length.
+    """Several tokens from `first` on, and the labelings they can have together, all of the same length.
 
     >>> Chunk(1, [("B", "I"), ("O", "O")]).length
     2
@@ -85,14 +85,13 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Candidates(Evidence):
-    """For each token the labels it may have; `None` where any label may be. The admitted set is their product.
+    """A set of possible labels for each token, or `None` for any label. The outputs admitted are their product.
 
-    For single labels `y` is the collection of labels, alone or in a list: {"spam", "ham"} or [{"spam", "ham"}].
+    For single labels, `y` is the set of labels, alone or in a list: {"spam", "ham"} or [{"spam", "ham"}].
 
     `chunks` are parts larger than one token: their tokens have `None` in `y`, and the labelings of the chunk instead.
-
-    Where the right label of a token is known besides, `known` says it; it must be among the token's candidates. Where
-    there is a guess to begin with, `initial` says it (learners that begin with labels otherwise draw them at random).
+    `known` gives the right labels of some tokens, if these are known too; they must be among the candidates. `initial`
+    gives the labels to start from (learners that start from labels otherwise draw them at random).
     """
 
     kind: ClassVar[str] = "candidates"
@@ -104,9 +103,9 @@ class Candidates(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class Companion(Evidence):
-    """A yes (+1) or no (-1) to the question: does this input have a good structure?
+    """The answer yes (+1) or no (-1) to the question: does this input have a good structure?
 
-    Where a dictionary says which labels a token may have at all, `candidates` holds them, as in `Candidates`.
+    `candidates` limits the labels of the tokens, as in `Candidates`.
     """
 
     kind: ClassVar[str] = "companion"
@@ -116,7 +115,7 @@ class Companion(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class Unlabeled(Evidence):
-    """An input of the right sort; all that may be known of it are rules that its output obeys (`sidelight.rules`)."""
+    """An input without labels; `rules` are rules that its output obeys (`sidelight.rules`)."""
 
     kind: ClassVar[str] = "unlabeled"
     rules: tuple[Rule, ...] = field(default=(), kw_only=True)
@@ -127,11 +126,11 @@ class Unlabeled(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class Voted(Evidence):
-    """What named functions say of an input: by the name of each, a vote for every token, or `None` for none at all.
+    """The votes of named functions on an input: for each name a vote per token, or `None` for no votes at all.
 
-    A vote is a label, a set of labels of which one is right, or `None`. For single labels: one vote, alone or in a
-    list. Votes may be wrong, and contradict each other. `sidelight.votes` makes these from functions; where an input is
-    Gold as well, its votes show how far the functions can be trusted.
+    A vote is a label, a set of labels one of which is right, or `None`. For single labels it is one vote, alone or in a
+    list. Votes may be wrong and may contradict each other. `sidelight.votes` collects them from functions. If an input
+    is also Gold, its votes show how reliable the functions are.
 
     >>> Voted(["Lights", "on"], {"suffix": ["NOUN", None], "words": [None, {"ADP", "ADV"}]}).kind
     'votes'
@@ -205,14 +204,14 @@ def gold(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[flo
 
 
 def partial(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[float] = 1.0) -> list[Partial]:
-    """One `Partial` per input; `None` marks a token whose label is not known."""
+    """One `Partial` per input; `None` marks a token whose label is unknown."""
     xs, ys = _inputs(xs), by_position(ys)
     _same_length(xs, ys)
     return [Partial(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
 
 def candidates(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[float] = 1.0) -> list[Candidates]:
-    """One `Candidates` per input: a collection of labels, or `None`, for every token (for single labels: for it)."""
+    """One `Candidates` per input: a set of labels or `None` per token (for single labels: one set)."""
     xs, ys = _inputs(xs), by_position(ys)
     _same_length(xs, ys)
     return [Candidates(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
@@ -225,7 +224,7 @@ def companion(
     candidates: Sequence[Sequence[Collection[Any] | None]] | None = None,
     weight: float | Iterable[float] = 1.0,
 ) -> list[Companion]:
-    """One `Companion` per input, all with the same answer, +1 or -1; `candidates` limit the labels of their tokens."""
+    """One `Companion` per input, all with the answer `z`, +1 or -1; `candidates` limits the labels of their tokens."""
     if not is_number(z) or z not in (1, -1):
         raise DataError(f"a companion answer is +1 or -1, not {z!r}", remedy="answer one of them")
     xs = _inputs(xs)
@@ -238,9 +237,9 @@ def companion(
 def unlabeled(
     xs: Sequence[Input], *, rules: Iterable[Rule] | None = (), weight: float | Iterable[float] = 1.0
 ) -> list[Unlabeled]:
-    """One `Unlabeled` per input; `rules` are what is known of their outputs, for learners that use rules.
+    """One `Unlabeled` per input; `rules` describe their outputs, for learners that use rules.
 
-    Raises `DataError` for what is no list of rules.
+    Raises `DataError` if `rules` is not a list of rules.
     """
     obeyed = checked_rules(rules)
     xs = _inputs(xs)
@@ -248,7 +247,7 @@ def unlabeled(
 
 
 def shuffled(xs: Sequence[Sequence[Any]], *, seed: int | np.random.Generator = 0, copies: int = 1) -> list[list[Any]]:
-    """The same inputs with their tokens in random order, `copies` times: ready-made bad examples.
+    """The inputs with their tokens in random order, `copies` times: ready-made bad inputs.
 
     >>> sorted(shuffled([["a", "b", "c"]], seed=1)[0])
     ['a', 'b', 'c']

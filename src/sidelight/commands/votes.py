@@ -20,8 +20,8 @@ FunctionsFile = Annotated[
         "--functions",
         metavar="FILE.py",
         help="A Python file of functions of a sentence (a list of words, or of tuples if the file has more columns) "
-        "that return a label, a set of labels or None per token, or spans (first, last, label). Uses the list FUNCTIONS if "
-        "there is one, otherwise every function in the file. The file is executed.",
+        "that return a label, a set of labels or None per token, or spans (first, last, label). Uses the list "
+        "FUNCTIONS if there is one, otherwise every function in the file. The file is executed.",
     ),
 ]
 GoldFile = Annotated[

@@ -27,10 +27,10 @@ class Round:
     """One round of training.
 
     For margin learners `objective` is the joint objective (over weights and completed outputs) of the best weights so
-    far: it never rises from completion 1 on, 0 being that of Gold alone. With `cllp` and `mms` it is that of the
-    present completion, and at the end the lowest of those solved to the last precision. `primal`, `dual` and their
-    `gap` belong to the convex problem of the present completion. For the perceptron only `mistakes` (sequences updated
-    on) is there.
+    far: it never rises from completion 1 on; completion 0 has that of Gold alone. With `cllp` and `mms` it belongs to
+    the current completion, and at the end is the lowest among those solved to full precision. `primal`, `dual` and
+    their `gap` belong to the convex problem of the current completion. The perceptron has only `mistakes` (the number
+    of sequences that caused an update).
     """
 
     number: int

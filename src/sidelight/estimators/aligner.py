@@ -42,27 +42,29 @@ DECODERS = ("posterior", "viterbi", "agreed")
 class Aligner(Estimator):
     """Word alignment by IBM model 1 and the HMM alignment model, in both directions, by unified EM.
 
-    Parameters, all by keyword:
+    All parameters are keywords:
 
-    - model1_iterations, hmm_iterations: of EM; the HMM begins with the translations of model 1, and 0 leaves it out.
-    - gamma: the weight of entropy in the HMM's E-step, 0 or more: 1 is EM, 0 takes best alignments, what is between is
-      sharper than EM. Values below 0.07 but above 0 are slow. model1_gamma: the same for model 1, which begins with
-      nothing known; there EM is best.
-    - agreement: whether the links of both directions must have the same posteriors (thesis, Algorithm 9): with gamma 1
-      posterior regularisation, with gamma 0 LP-EM.
-    - null: the probability that a word has no counterpart, in the model; 0 for none.
+    - model1_iterations, hmm_iterations: iterations of EM; the HMM starts with the translations of model 1, and 0 skips
+      it.
+    - gamma: the weight of entropy in the E-step of the HMM, 0 or more: 1 is EM, 0 takes best alignments, values between
+      are sharper than EM. Values between 0 and 0.07 are slow. model1_gamma: the same for model 1, which starts from
+      nothing; EM is best there.
+    - agreement: constrain the links of both directions to the same posteriors (thesis, Algorithm 9): posterior
+      regularisation with gamma 1, LP-EM with gamma 0.
+    - null: the probability that a word has no counterpart; 0 for none.
     - smoothing: a Dirichlet prior on translations (variational Bayes); 0 for none.
-    - steps: how often at most the sums of a sentence pair are made in its search for agreement; tolerance: the
-      difference of posteriors at which it ends.
-    - lowercase: whether case is ignored.
+    - steps: the maximum number of agreement steps for a sentence pair; tolerance: the difference of posteriors at which
+      to stop.
+    - lowercase: ignore case.
     - decode: "posterior" (links by their probability), "viterbi" (the best alignment of each direction) or "agreed" (as
-      posterior, but with agreement sought for the new pairs too).
-    - combine: how the two directions become one: "mean", "product", "intersection", "union", "grow-diag",
+      posterior, with agreement also for new pairs).
+    - combine: how to merge the two directions: "mean", "product", "intersection", "union", "grow-diag",
       "grow-diag-final", "grow-diag-final-and", "forward" or "backward" (see `generative.alignment_decoding`).
-    - threshold: the posterior that a link needs.
-    - n_jobs: threads, -1 for all cores; the result is the same bit for bit. Nothing is random. place: as for `Tagger`.
-    - callbacks: functions of a `Round`, whose objective is −T(θ; γ) of the parameters that the iteration began with,
-      and whose disagreement is Σ |q₁ − q₂| over all links, per target word; verbose: as for `Tagger`.
+    - threshold: the minimum posterior of a link.
+    - n_jobs: the number of threads, -1 for all cores; the result is bit-identical. Nothing is random. place: as for
+      `Tagger`.
+    - callbacks: functions of a `Round`, with the objective −T(θ; γ) of the parameters at the start of the iteration and
+      the disagreement Σ |q₁ − q₂| over all links, per target word; verbose: as for `Tagger`.
 
     >>> pairs = [(["green", "house"], ["casa", "verde"]), (["house"], ["casa"]), (["green"], ["verde"])]
     >>> Aligner().fit(pairs).align([(["green", "house"], ["casa", "verde"])])
@@ -109,9 +111,9 @@ class Aligner(Estimator):
         self.verbose = verbose
 
     def fit(self, pairs: Any, targets: Any = None) -> Self:
-        """Learn from sentence pairs: (source words, target words) tuples, or sources and targets.
+        """Learn from sentence pairs: (source words, target words) tuples, or a list of sources and one of targets.
 
-        Raises `DataError` for an empty sentence, a string where words were expected, and lists of different lengths.
+        Raises `DataError` for an empty sentence, a string in place of words, and lists of different lengths.
         """
         self._check()
         sources, targets = pairs_of_input(pairs, targets)
@@ -206,7 +208,7 @@ class Aligner(Estimator):
 
     @arguments_checked
     def translations(self, word: str, count: int = 10) -> list[tuple[str, float]]:
-        """The likeliest target words of a source word, with their probabilities."""
+        """The most probable target words of a source word, with their probabilities."""
         return self._fitted().translations(word, count)
 
     def save(self, path: str | Path) -> None:
@@ -217,7 +219,7 @@ class Aligner(Estimator):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """An aligner as it was saved; raises `ModelFileError` where the file is not one."""
+        """An aligner as it was saved; raises `ModelFileError` if the file is not one."""
         model = load_alignment_model(path)
         with reading(path):
             aligner = cls(**mapping_of(model.about, "parameters"))

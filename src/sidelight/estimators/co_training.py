@@ -55,7 +55,7 @@ MAX_ROUNDS = "max_rounds"
 
 @dataclass(frozen=True, slots=True)
 class CoRound:
-    """Both views have learned once more."""
+    """One round of training of both views."""
 
     number: int
     seconds: float  # since training began
@@ -76,14 +76,14 @@ class CoTraining(Estimator):
 
     Parameters:
 
-    - first, second: the estimators, both `Tagger` or both `Classifier`; they are copied, not changed, with "jlis" where
-      their learner is "auto".
-    - views: two functions of an input, what each estimator sees of it; None where their features make the difference.
-    - share: of the unlabelled inputs, at most, that a view labels for the other in a round. Classifiers label that
-      share of the inputs of every class they predict, so that no class takes over.
+    - first, second: the estimators, both `Tagger` or both `Classifier`; they are copied, not changed. The learner
+      "auto" becomes "jlis".
+    - views: two functions of an input that return what each estimator sees of it; None if only their features differ.
+    - share: the maximum share of unlabelled inputs that a view labels for the other per round. Classifiers label that
+      share of every class they predict, so that no class takes over.
     - measure: of confidence, "tokens" or "output"; "output" for taggers of order 2.
-    - confidence: inputs with a lower one are not labelled for the other view.
-    - weight: what an input with labels of the other view counts, against 1 for Gold; in the joint objective too.
+    - confidence: inputs with lower confidence are not labelled for the other view.
+    - weight: the weight of an input labelled by the other view, relative to Gold; also in the joint objective.
     - max_rounds, patience: see above; callbacks: functions of a `CoRound`; verbose: as for `Tagger`.
 
     After `fit`: `first_` and `second_` are the fitted estimators, `rounds_` the rounds.
@@ -123,10 +123,10 @@ class CoTraining(Estimator):
         self.verbose = verbose
 
     def fit(self, evidence: Any, y: Any = None) -> Self:
-        """Learn from evidence with Gold and Unlabeled, or from inputs and outputs, where None is an unlabelled input.
+        """Learn from Gold and Unlabeled evidence, or from inputs and outputs, where None marks an unlabelled input.
 
-        Evidence of other kinds is given to both estimators as it is. Raises `DataError` where there is nothing
-        labelled or nothing unlabelled.
+        Other kinds of evidence go to both estimators unchanged. Raises `DataError` if nothing is labelled or nothing is
+        unlabelled.
         """
         self._check_parameters()
         known, pool = self._split(evidence, y)
@@ -177,7 +177,7 @@ class CoTraining(Estimator):
         self.first_.model_, self.second_.model_ = models
 
     def predict(self, xs: Any, *, view: str | None = None) -> list[Any]:
-        """The best output of each input by the sum of both scores, or of one `view` alone, "first" or "second"."""
+        """The best output of each input by the sum of both scores, or by one `view` alone, "first" or "second"."""
         if view not in (None, "first", "second"):
             raise ValueError(f"view is {shown(view)}; give 'first', 'second' or None for both")
         models = self._fitted()
@@ -202,10 +202,10 @@ class CoTraining(Estimator):
 
     @classmethod
     def load(cls, path: str | Path, *, views: tuple[View, View] | None = None) -> Self:
-        """Both models of a file, ready to predict; `views` are the functions that were given, if any.
+        """Both models of a file, ready to predict; `views` are the functions used in training, if any.
 
-        As with `Tagger.load`, parameters and rules of the two estimators are no part of a file. Raises `ModelFileError`
-        where the file is none, `DataError` where the models saw views that are not given, or the other way round.
+        As with `Tagger.load`, a file contains no parameters and rules of the two estimators. Raises `ModelFileError` if
+        the file is not such a model, and `DataError` if views are missing or unexpected.
         """
         models, about = load_pair(path)
         with reading(path):

@@ -34,13 +34,13 @@ from sidelight.structures.labels.token_labels import Clamp
 
 
 class Constrained:
-    """A scorer under rules.
+    """A fitted model, or scores, under rules.
 
-    `scorer` is an estimator that has been fitted, a `Model`, a `SegmentModel`, or `HandedScores`. `penalties` are one
-    number a rule, the rules' own if left out; those of soft rules without a number are learned by `learn_penalties`.
-    `method` is a name of `inference.choose`, and `beam_width` how many prefixes "beam" keeps. Raises `DataError` for
-    what is no list of rules, where a rule speaks of a label that does not exist, and for penalties that are not one a
-    rule, or negative.
+    `scorer` is a fitted estimator, a `Model`, a `SegmentModel`, or `HandedScores`. `penalties` is one number per rule,
+    by default that of the rule; `learn_penalties` estimates those of soft rules without a number. `method` is a name
+    from `inference.choose`, and `beam_width` the number of prefixes that "beam" keeps. Raises `DataError` if the rules
+    are not a list of rules or mention a label that does not exist, and if the penalties are negative or not one per
+    rule.
 
     >>> from sidelight import Tagger
     >>> from sidelight.rules import gallery
@@ -74,18 +74,18 @@ class Constrained:
     def learn_penalties(
         self, xs: Sequence[Any], ys: Sequence[Sequence[Any]], *, smoothing: float = SMOOTHING
     ) -> Constrained:
-        """Count how often labelled sequences break the rules whose penalty is to be learned (Algorithm 7).
+        """Estimate learned penalties by counting how often labelled sequences break the rules (Algorithm 7).
 
-        Raises `DataError` where the outputs do not fit the inputs or have a label that does not exist.
+        Raises `DataError` if the outputs do not fit the inputs or have an unknown label.
         """
         self._check_outputs(xs, ys)
         self.penalties = penalties_of(self.rules, self._wrapped(xs), self._wrapped(ys), smoothing=smoothing)
         return self
 
     def predict(self, xs: Sequence[Any], *, clamp: Clamp | None = None) -> list[Any]:
-        """The best output of each input under the rules; raises `Infeasible` where hard rules leave none.
+        """The best output of each input under the rules; raises `Infeasible` if hard rules leave none.
 
-        Warns (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
+        Warns (`sidelight.errors.NotProved`) if the method did not prove outputs optimal.
         """
         solutions = self.solutions(xs, clamp=clamp)
         warn_of_unproved(solutions)
@@ -98,9 +98,9 @@ class Constrained:
         return outputs if self.scorer.sequences else [output[0] for output in outputs]
 
     def solutions(self, xs: Sequence[Any], *, clamp: Clamp | None = None) -> list[Solution]:
-        """The same with what each is worth, how it was found, and whether it is proved to be the best.
+        """The same, with the value of each output, how it was found, and whether it is proved optimal.
 
-        Labels are numbers there, in the order of the scorer's labels; `outputs` names them.
+        Labels are numbers, in the order of the scorer's labels; `outputs` converts them.
         """
         if isinstance(xs, Rows):
             raise DataError("rules read inputs, and these are features", remedy="give inputs, not prepared features")

@@ -92,12 +92,12 @@ def worth(
     measure: Measure | None = None,
     n_jobs: int | None = -1,
 ) -> Worth:
-    """What each kind of evidence is worth to an estimator, a `Tagger()` unless another is given, which has the rules.
+    """Measure what each kind of evidence adds to an estimator, by default a `Tagger()`.
 
-    A `Tagger` or a `Classifier` learns as `learner="auto"` would, a `SegmentTagger` or a `Predictor` by its own
-    learner. Outputs of a `Predictor` are judged by a `measure` of their parts (`sidelight.evaluate.parts`), or by the
-    share of slots that are right. Raises `DataError` where there is too little Gold to hold out, or nothing beside
-    Gold.
+    The rules are those of the estimator. A `Tagger` or a `Classifier` learns as with `learner="auto"`, a
+    `SegmentTagger` or a `Predictor` with its own learner. Outputs of a `Predictor` are scored by a `measure` of their
+    parts (`sidelight.evaluate.parts`), or by the share of right slots. Raises `DataError` if there is too little Gold
+    to hold out, or nothing besides Gold.
     """
     asked = Tagger(n_jobs=n_jobs) if estimator is None else estimator
     if not isinstance(asked, Tagger | Classifier | SegmentTagger | Predictor):

@@ -33,28 +33,28 @@ from sidelight.structures.variables import VariableReader
 
 
 class Joint(StructuredEstimator, JointInference):
-    """Takes decisions together, by scores that are handed in or learned.
+    """Predicts several connected decisions jointly, from scores that you pass in or that it learns.
 
-    - labels: those of every kind of variable.
-    - rules: about outputs; `x` is the input as it is given. The penalties of soft rules are their own, or learned by
-      `learn_penalties`, or by `fit` from Gold. Raises `DataError` for what is no list of rules, and where one speaks of
-      a kind or a label that does not exist.
-    - inference: "auto", or one of "elimination" (exact; tables must stay small), "a_star" (exact; for few variables),
-      "ilp" (an integer program, exact), "lp" (its linear relaxation), "lagrangian", "beam". "dynamic" is another name
-      of the first, "program" and "relaxation" of the two programs.
+    - labels: {kind of variable: its labels}.
+    - rules: rules about outputs; `x` is the input as passed in. Soft rules have their own penalties, or penalties
+      learned by `learn_penalties`, or by `fit` from Gold. Raises `DataError` if this is not a list of rules, or if a
+      rule mentions a kind or a label that does not exist.
+    - inference: "auto", "elimination" (exact; needs small tables), "a_star" (exact; for few variables), "ilp" (an
+      integer program, exact), "lp" (its linear relaxation), "lagrangian" or "beam". "dynamic" is another name for the
+      first, "program" and "relaxation" for the two programs.
 
-    To learn, three functions say what there is to learn of an input:
+    Learning needs three functions that describe an input:
 
     - variables(x): {kind: keys}.
-    - features(x, kind, key): attributes of a variable, as `Classifier` takes them: a dict, or a list of names.
-    - pairs(x): pairs of variables whose labels are scored together, each a (kind, key); a name before both, as in
-      ("from", ("relation", (0, 1)), ("entity", 0)), tells pairs apart that have weights of their own.
+    - features(x, kind, key): the features of a variable, as for `Classifier`: a dict, or a list of names.
+    - pairs(x): the pairs of variables whose labels are scored together, each a (kind, key); a name before both, as in
+      ("from", ("relation", (0, 1)), ("entity", 0)), separates pairs with different weights.
 
-    The others are as for `Tagger`, among them validation (of `fit`), checkpoint, partial_fit, warm_start and
-    rules_in="training": learner ("jlis", with Gold alone a structural SVM, "structural_svm", "latent_svm",
-    "transductive_svm", "cllp", "mms", "perceptron", "codl", "crf", "partial_crf"; likelihoods where elimination is
-    tractable), cost {((kind, right), (kind, predicted)): cost}, class_weight {(kind, label): weight}. Probabilities,
-    k best outputs and samples are by learned scores and without rules.
+    The other parameters are those of `Tagger`, among them validation (of `fit`), checkpoint, partial_fit, warm_start
+    and rules_in="training". learner: "jlis" (with Gold alone a structural SVM), "structural_svm", "latent_svm",
+    "transductive_svm", "cllp", "mms", "perceptron", "codl", "crf" or "partial_crf" (likelihoods where elimination is
+    tractable). cost: {((kind, right), (kind, predicted)): cost}; class_weight: {(kind, label): weight}. Probabilities,
+    k best outputs and samples use learned scores and ignore rules.
 
     >>> from sidelight.rules import every, implies, rule
     >>> @rule
@@ -119,10 +119,10 @@ class Joint(StructuredEstimator, JointInference):
         by: str = "path",
         clamp: Any = None,
     ) -> list[Output]:
-        """The best output of every input, by learned scores unless others are given. See `solutions`.
+        """The best output of every input, by learned scores or those passed in. See `solutions`.
 
-        By learned scores, `by="marginals"` gives every variable its likeliest label, without rules. Warns
-        (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
+        With learned scores, `by="marginals"` gives every variable its most probable label, without rules. Warns
+        (`sidelight.errors.NotProved`) if the method did not prove outputs optimal.
         """
         if not is_among(by, ("path", "marginals")):
             raise ValueError(f"by is {shown(by)}; give 'path' or 'marginals'")
@@ -142,11 +142,11 @@ class Joint(StructuredEstimator, JointInference):
         pairs: Sequence[Pairs] | None = None,
         clamp: Any = None,
     ) -> list[JointSolution]:
-        """The best output of every input, given the scores of its variables, and of pairs of them where there are any.
+        """The best output of every input, given scores of its variables and, if there are any, of pairs of them.
 
-        Without scores, by those that were learned; then `clamp` may fix labels, {kind: {key: label}} of every input or
-        None. Raises `DataError` where scores do not fit the labels or a rule fails, `Infeasible`, naming the rules in
-        conflict, where hard rules leave no output.
+        Without scores it uses the learned ones; `clamp` may then fix labels: {kind: {key: label}} or None for each
+        input. Raises `DataError` if scores do not fit the labels or a rule fails, and `Infeasible`, which names the
+        conflicting rules, if hard rules leave no output.
         """
         if scores is None:
             learned = self._learned_scores(xs, clamp)
@@ -158,13 +158,13 @@ class Joint(StructuredEstimator, JointInference):
     def explain_rules(  # type: ignore[override]
         self, x: Any, scores: Scores | None = None, *, pairs: Pairs | None = None
     ) -> RuleExplanation:
-        """How each rule was taken in for an input, whether the output without rules breaks it, and what it changed."""
+        """How each rule was applied to an input, whether the output without rules breaks it, and what it changed."""
         if scores is None:
             scores, pairs = self._learned_scores([x])[0]
         return JointInference.explain_rules(self, x, scores, pairs=pairs)
 
     def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of variables that are labelled right, of those that have a label."""
+        """The share of variables with a right label, among those whose label is known."""
         xs, ys = labelled(xs, y)
         right = [
             bool(output.get(kind, {}).get(key) == label)
@@ -175,9 +175,9 @@ class Joint(StructuredEstimator, JointInference):
         return sum(right) / max(len(right), 1)
 
     def load(self, path: str | Path) -> Self:  # type: ignore[override]
-        """Take the model of a file, with the penalties that were learned; functions and rules are no part of it.
+        """An estimator with the model of a file and its learned penalties; functions and rules are not in the file.
 
-        Raises `ModelFileError` where the file is none, or has other labels.
+        Raises `ModelFileError` if the file is not such a model, or has other labels.
         """
         from sidelight.models.model_file import load_model
 

@@ -23,7 +23,7 @@ from sidelight.rounds.lclr import METHODS
 
 
 class Judgement(NamedTuple):
-    """An answer, +1 or −1, how sure it is, and the structure that it rests on."""
+    """An answer, +1 or −1, its score, and the structure that it is based on."""
 
     answer: int
     score: float
@@ -33,21 +33,21 @@ class Judgement(NamedTuple):
 class LatentClassifier(Estimator):
     """Learning over constrained latent representations, LCLR (thesis chapter 5), and its two baselines.
 
-    A `Predictor` with the learner "lclr" that takes answers and gives them: files of one are files of the other.
+    A `Predictor` with the learner "lclr" whose inputs and outputs are answers. The two can read each other's files.
 
     Parameters:
 
-    - structure: what decisions rest on, such as `structures.letters.CharacterAlignment()`.
+    - structure: the structure that decisions are based on, such as `structures.letters.CharacterAlignment()`.
     - method: "lclr" (Algorithms 10 and 11), "lclr_approximate" (Algorithm 12, for `rounds` rounds) or "two_stage"
       (Alignment+Learning: the structures that `start` finds, and an SVM over them).
-    - start: first weights [weights of the structure], from what is known beforehand; None for those of the structure,
-      if it has any, or zeros. LCLR runs from the weights of the two stages and from `start` itself, and keeps what ends
-      with the lower objective.
+    - start: initial weights from prior knowledge [weights of the structure]; None for those of the structure, if it has
+      any, or zeros. LCLR runs from the two-stage weights and from `start`, and keeps the result with the lower
+      objective.
     - C: the price of a unit of loss; loss: "squared_hinge", "hinge" or "logistic".
-    - tolerance: the relative duality gap of a convex problem; decrease: LCLR ends when a completion lowers the
-      objective by less, relatively.
+    - tolerance: the relative duality gap of a convex problem; decrease: LCLR stops when a completion lowers the
+      objective by less than this, relatively.
 
-    After `fit`: `model_`, `rounds_` (the records of what was kept), `objective_` (Eq. 5.3).
+    After `fit`: `model_`, `rounds_` (the records of the run that was kept), `objective_` (Eq. 5.3).
     """
 
     def __init__(
@@ -98,14 +98,14 @@ class LatentClassifier(Estimator):
         return self
 
     def judge(self, xs: Sequence[Any]) -> list[Judgement]:
-        """The answer for every input, its score and the structure that it rests on."""
+        """For every input the answer, its score, and the structure that it is based on."""
         model = self._fitted()
         rows = model.prepare(xs)
         found = zip(model.judge(rows).tolist(), model.predict(rows))
         return [Judgement(1 if score >= 0 else -1, score, output) for score, output in found]
 
     def decision_function(self, xs: Sequence[Any]) -> Floats:
-        """How good the best structure of each input is; good from 0 on. # [N]"""
+        """The score of the best structure of each input; good from 0 on. # [N]"""
         return self._fitted().judge(xs)
 
     def predict(self, xs: Sequence[Any]) -> list[int]:
@@ -123,13 +123,15 @@ class LatentClassifier(Estimator):
         return model.weights if model.decision is None else model.decision
 
     def save(self, path: str | Path) -> None:
-        """Write the model to a file, which `Predictor` and the command line read too."""
+        """Write the model to a file, which `Predictor` and the command line can also read."""
         from sidelight.models.model_file import save_model
 
         save_model(self._fitted(), path)
 
     def load(self, path: str | Path) -> Self:
-        """Take the model of a file that was saved with a structure of the same class; raises `ModelFileError`."""
+        """An estimator with the model of a file that was saved with a structure of the same class; may raise
+        `ModelFileError`.
+        """
         self.model_ = Predictor(self.structure).load(path).model_
         return self
 

@@ -96,17 +96,18 @@ KNOWN = frozenset(Settings.__slots__)
 
 
 class Predictor(StructuredEstimator):
-    """Learns the outputs of a structure that says what they are (docs/add_a_structure.md).
+    """Learns the outputs of any structure (docs/add_a_structure.md).
 
-    - structure: has `batch(xs)`, `encode(x, y)`, `decode(x, choices)`, and for partial outputs, candidates and clamps
-      `admitted(x, y)`. A fit works on a copy. Features that it keeps in `names` (`FeatureNames`) grow while it is
-      fitted, and are closed afterwards.
-    - learner: any whose needs the structure meets: best outputs alone are enough for "jlis" (with Gold alone a
-      structural SVM), "structural_svm" by all solvers but exponentiated gradient, "latent_svm", "transductive_svm",
-      "perceptron", "passive_aggressive", "arow", "cllp" and "mms" with `initial="random"`; others name what is missing.
+    - structure: has `batch(xs)`, `encode(x, y)` and `decode(x, choices)`; for partial outputs, candidates and clamps
+      also `admitted(x, y)`. `fit` works on a copy. Features in its `names` (`FeatureNames`) grow during the fit, and
+      are fixed afterwards.
+    - learner: any learner whose requirements the structure meets. Best outputs alone are enough for "jlis" (with Gold
+      alone a structural SVM), "structural_svm" with all solvers but exponentiated gradient, "latent_svm",
+      "transductive_svm", "perceptron", "passive_aggressive", "arow", and for "cllp" and "mms" with `initial="random"`.
+      The others say what is missing.
     - cost: {(right, predicted): cost} of choices, by their numbers; class_weight: {choice: weight}.
 
-    The others are as for `Tagger`. Outputs are what the structure decodes; of `predict_marginals` they are arrays
+    The other parameters are those of `Tagger`. Outputs are what the structure decodes; `predict_marginals` gives arrays
     [slots, choices].
     """
 

@@ -69,10 +69,10 @@ class ModelScorer:
 
 @dataclass(frozen=True, slots=True)
 class HandedScores:
-    """Scores that a user hands in: a function of an input gives those of its tokens.
+    """Scores from elsewhere: a function of an input returns the scores of its tokens.
 
-    −inf rules a label or a transition out. Raises `DataError` for scores of another shape, for what is no number or
-    +inf, and for labels that are listed twice.
+    −inf forbids a label or a transition. Raises `DataError` for scores of the wrong shape, NaN or +inf, and for
+    duplicate labels.
 
     >>> from sidelight.estimators.constrained import Constrained
     >>> from sidelight.rules import gallery

@@ -27,40 +27,41 @@ from sidelight.structures.segments import Span
 class SegmentTagger(LearningEstimator):
     """Cuts a sequence into labelled segments with a semi-Markov model (Sarawagi and Cohen 2004).
 
-    A segmentation scores the features of its tokens and of its segments, and the transitions between the labels of
-    neighbouring segments. Parameters, all by keyword:
+    The score of a segmentation has features of tokens, features of segments, and transitions between neighbouring
+    segments. All parameters are keywords:
 
-    - features: of tokens, as for `Tagger`; None chooses by the inputs.
-    - segment_features: of segments (`SegmentFeatures`); None takes all ready families, or the length alone for inputs
-      without words.
-    - max_length: the most tokens of a segment; None is that of the longest gold segment. Time grows with it.
-    - learner: "semi_crf" (the conditional random field: likelihood; "partial_crf" over segments) or "semi_svm" (margin;
-      "latent_svm" over segments), or any other that asks no more of outputs than the best of them, or sums over them:
-      "jlis", "structural_svm", "transductive_svm", "self_training", "cllp", "mms", "naive", "crf". With
-      `recipes.codl(base="semi_crf")` rules and inputs without labels are learned from; a round is then a cycle. The
-      others are refused, with what they need and segments do not have.
+    - features: features of tokens, as for `Tagger`; None chooses by the inputs.
+    - segment_features: features of segments (`SegmentFeatures`); None takes all ready-made families, or only the length
+      for inputs without words.
+    - max_length: the maximum number of tokens in a segment; None takes that of the longest gold segment. Time grows
+      with it.
+    - learner: "semi_crf" (a conditional random field; "partial_crf" over segments), "semi_svm" (margins; "latent_svm"
+      over segments), or another learner that only needs best outputs or sums over them: "jlis", "structural_svm",
+      "transductive_svm", "self_training", "cllp", "mms", "naive", "crf". `recipes.codl(base="semi_crf")` learns from
+      rules and unlabelled inputs; a round is then a cycle. Other learners are refused, with the reason.
     - loss, prices, cost, class_weight, metric, size, patience, warm_start, freeze_vocabulary, checkpoint: as for
-      `Tagger`. Costs and class weights are those of token labels.
-    - labels: all token labels, if the evidence may not show them all; a label outside them is an error.
-    - scheme: "BIO": B-X begins a segment X and I-X goes on with it, O is a segment of one token; longer segments than
+      `Tagger`. Costs and class weights refer to token labels.
+    - labels: all token labels, in case some are missing from the evidence; any other label is an error.
+    - scheme: "BIO": B-X begins a segment X, I-X continues it, and O is a segment of one token; segments longer than
       max_length are refused in training and never predicted. None: a segment is a run of one label; a run longer than
-      max_length counts as pieces of max_length tokens and a rest, and comes back as one segment.
-    - bias: start weights.
-    - tolerance: relative duality gap at which margin learners stop; for likelihoods half the squared gradient, which
-      bounds the gap, over the objective. violation: ε of new cuts.
+      max_length counts as pieces of max_length tokens and a remainder, and comes back as one segment.
+    - bias: weights for first labels.
+    - tolerance: for margin learners the relative duality gap at which to stop; for likelihoods half the squared
+      gradient, which bounds the gap, over the objective. violation: ε of new cuts.
     - decrease, max_completions, max_rounds: as for `Tagger`.
-    - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number; place: as for `Tagger`.
+    - n_jobs: the number of threads, -1 for all cores; the same seed gives the same bits for any number; place: as for
+      `Tagger`.
     - callbacks: functions of a `Round`; verbose: as for `Tagger`.
-    - rules: what predictions must or should obey (`sidelight.rules`); they speak of the labels of tokens. Penalties
-      that are to be learned are counted on Gold; with codl they follow what is completed.
-    - rules_in: "prediction", or "training": margin learners then look for segmentations under the rules in training,
-      too.
-    - inference: how the best segmentation under rules is found: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",
+    - rules: what predictions must or should obey (`sidelight.rules`), in terms of token labels. Penalties marked as
+      learned are estimated by counting on Gold; codl updates them from completed outputs.
+    - rules_in: "prediction", or "training": margin learners then also search for segmentations under the rules during
+      training.
+    - inference: how to find the best segmentation under rules: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",
       "lagrangian" (see docs/rules.md).
 
-    Where labels leave segmentations open, semi_crf sums over them and semi_svm completes to the best of them. Companion
-    answers, unlabelled inputs and votes are learned from as by the same learners of `Tagger`. "cllp" and "mms" look at
-    every token that may leave its candidates by itself, so that their time grows with the square of the length.
+    Where labels leave the segmentation open, semi_crf sums over segmentations and semi_svm completes with the best one.
+    Companion answers, unlabelled inputs and votes are used as by the same learners of `Tagger`. "cllp" and "mms" look
+    separately at each token that may leave its candidates, so their time grows with the square of the length.
 
     >>> tagger = SegmentTagger(max_rounds=20)
     >>> xs, ys = [["ed", "holt", "1994"], ["al", "1995"]], [["name", "name", "year"], ["name", "year"]]
@@ -115,7 +116,7 @@ class SegmentTagger(LearningEstimator):
         return Settings(sequences=True, outputs=outputs, **usual, **parameters)
 
     def predict_segments(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[list[Span]]:
-        """The segments of each input as (first token, last token, label), the last token included; they tile it.
+        """The segments of each input as (first token, last token, label), in order, with the last token included.
 
         Options as for `predict`.
         """

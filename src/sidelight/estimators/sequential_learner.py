@@ -47,22 +47,22 @@ ORDERS = ("updates", "held_out")
 class SequentialLearner(Estimator):
     """Learns the sub-problems of a structure by one of four protocols.
 
-    - structure: has `sub_problems` ({name: choices}) beside what `Predictor` asks for: `structures.SubProblems` for
-      decisions and rules of one's own, `structures.relations.EntityRelation`.
-    - method: "LO" learns every sub-problem by itself, and predicts so; "L+I" learns so, and predicts the best output
-      under the rules; "IBT" learns all of them together, under the rules; "SL" one after another, the earlier ones
-      held fixed and tied to the next by the rules.
+    - structure: has `sub_problems` ({name: choices}) besides what `Predictor` needs: `structures.SubProblems` for your
+      own decisions and rules, `structures.relations.EntityRelation`.
+    - method: "LO" learns and predicts every sub-problem by itself; "L+I" learns them so, but predicts the best output
+      under the rules; "IBT" learns all together, under the rules; "SL" learns one after another, with the earlier ones
+      fixed and connected to the next by the rules.
     - form: "perceptron" (Figure 2 of the paper: averaged, with a thick margin) or "log_linear" (Figure 1: a likelihood
-      that sums over the earlier sub-problems; `Intractable` where that takes too much).
-    - order, of SL: "updates" (at each step the sub-problem with the fewest updates for its instances), "held_out" (the
-      one with the smallest error on held-out examples), or a list of all names. None is "updates" for the perceptron,
+      that sums over the earlier sub-problems; `Intractable` if that is too expensive).
+    - order, for SL: "updates" (next is the sub-problem with the fewest updates for its instances), "held_out" (the one
+      with the smallest error on held-out examples), or a list of all names. None is "updates" for the perceptron,
       "held_out" for the log-linear form.
-    - one_vs_all: every label is a sub-problem of its own, "kind label", against the others.
-    - passes, margin: of the perceptron; one number, or {name: number}, where a kind's name stands for its labels. A
-      margin is given in updates: 1 is as much as one update changes the score of a variable.
-    - C: of the log-linear form, the price of a unit of loss beside ½ ‖w‖².
-    - bias: {(kind, label): number} that is added to scores in prediction.
-    - held_out: the share of examples that order="held_out" sets aside where `fit` is given no validation.
+    - one_vs_all: treat every label as a sub-problem of its own, "kind label", against the others.
+    - passes, margin: of the perceptron; one number, or {name: number}, where the name of a kind stands for its labels.
+      A margin is measured in updates: 1 is what one update changes the score of a variable by.
+    - C: for the log-linear form, the price of a unit of loss relative to ½ ‖w‖².
+    - bias: {(kind, label): number} to add to scores in prediction.
+    - held_out: the share of examples that order="held_out" sets aside if `fit` gets no validation data.
 
     After `fit`: `order_`, `steps_` (a `LearnedPart` for every sub-problem), `rounds_`, `model_`.
 
@@ -113,9 +113,9 @@ class SequentialLearner(Estimator):
         self._keep(locals())
 
     def fit(self, evidence: Any, y: Any = None, *, validation: Any = None) -> Self:
-        """Learn from inputs and outputs, or from Gold; `validation` is for order="held_out" alone.
+        """Learn from inputs and outputs, or from Gold; `validation` is only for order="held_out".
 
-        Raises `DataError` for other evidence, `Intractable` where the log-linear form sums over too much.
+        Raises `DataError` for other evidence, `Intractable` if the log-linear form sums over too much.
         """
         self._check()
         pieces = _pieces(evidence, y)
@@ -158,7 +158,7 @@ class SequentialLearner(Estimator):
         return space.best_each(np.where(space.there != 0, scores, -np.inf))[0]
 
     def score(self, xs: Any, y: Any = None) -> float:
-        """The share of variables that are labelled right."""
+        """The share of variables with a right label."""
         xs, ys = labelled(xs, y)
         rows, ys = self.prepare(xs), _listed("y", ys)
         if len(ys) != len(rows):

@@ -86,14 +86,14 @@ class LearningEstimator(AutomaticEstimator):
         self._keep(locals())
 
     def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None) -> Self:
-        """Learn from evidence of any kinds, or from inputs and outputs in scikit-learn's manner.
+        """Learn from evidence of any kind, or from inputs and outputs as in scikit-learn.
 
-        `fit(evidence)` takes a list of Gold, Partial, Candidates, Companion and Unlabeled, or files that may be larger
-        than memory (`sidelight.data.stored`, docs/scale.md); `fit(xs, ys)` is the same as `fit(gold(xs, ys))`. With
-        `validation`, (inputs, outputs) or Gold, the model is the one of the completion (for the perceptron: of the
-        epoch) that labels them best, and training ends when `patience` of these have gone by without a better one: a
-        fully converged model of much indirect and little direct evidence may have drifted from the labels
-        (`last_model_` is where training ended). Raises `DataError` where the evidence cannot be used.
+        `fit(evidence)` takes a list of evidence, or files that may be larger than memory (`sidelight.data.stored`,
+        docs/scale.md); `fit(xs, ys)` is the same as `fit(gold(xs, ys))`. With `validation`, which is (inputs, outputs)
+        or Gold, the model is the completion (for the perceptron: the epoch) that labels them best, and training stops
+        after `patience` of these without improvement: a fully converged model of much indirect and little direct
+        evidence may have drifted from the labels (`last_model_` is where training ended). Raises `DataError` if the
+        evidence cannot be used.
         """
         if isinstance(evidence, StoredCorpus):
             return self._fit_stored(evidence, y, sample_weight, validation)
@@ -128,12 +128,12 @@ class LearningEstimator(AutomaticEstimator):
         return self
 
     def partial_fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Go on from the present weights with new evidence alone.
+        """Continue from the current weights with new evidence only.
 
-        The perceptron makes one more epoch over it. The margin learners, and "auto" by the learner "jlis", minimise the
-        loss of the new evidence plus the distance to the present weights. New features are added unless
-        `freeze_vocabulary`; new labels are refused, so give all `labels` to the constructor if the first batch does not
-        have them all.
+        The perceptron makes one more epoch over it. Margin learners, and "auto" with the learner "jlis", minimise the
+        loss of the new evidence plus the distance to the current weights. New features are added unless
+        `freeze_vocabulary` is set. New labels are refused, so pass all `labels` to the constructor if the first batch
+        does not have them all.
         """
         pieces = self._evidence(evidence, y, sample_weight)
         before = getattr(self, "model_", None)
@@ -150,10 +150,10 @@ class LearningEstimator(AutomaticEstimator):
         """The best output of each input, or of each row of features that `prepare` made.
 
         `by` is "path" (the output with the highest score) or "marginals" (the most tokens right in expectation).
-        `clamp` fixes labels: for every input one label or None per token (for classes: one label or None), or None for
-        an input without known labels. `rules` are those of the estimator unless others, or none (`rules=()`), are
-        given. Raises `Infeasible` where hard rules leave no output, `DataError` where the clamp does not fit, and warns
-        (`sidelight.errors.NotProved`) where the method of inference did not prove outputs to be the best under rules.
+        `clamp` fixes labels: for each input one label or None per token (for classes: one label or None), or None for
+        an input without known labels. `rules` replace those of the estimator; `rules=()` switches them off. Raises
+        `Infeasible` if hard rules leave no output and `DataError` if the clamp does not fit, and warns
+        (`sidelight.errors.NotProved`) if inference did not prove outputs optimal under rules.
         """
         if not is_among(by, ("path", "marginals")):
             raise ValueError(f"by is {shown(by)}; give 'path' or 'marginals'")
@@ -178,8 +178,8 @@ class LearningEstimator(AutomaticEstimator):
     def predict_marginals(self, xs: Any, *, clamp: Any = None) -> list[Any]:
         """For every token (for classes: every input) a dict from label to probability.
 
-        `clamp` is that of `predict`; what is clamped has probability 1. These, `log_probability`, `log_partition`,
-        `k_best` and `sample` are of the model without rules. See `sidelight.models.probabilities`.
+        `clamp` is as for `predict`; a clamped label has probability 1. This method, `log_probability`, `log_partition`,
+        `k_best` and `sample` ignore rules. See `sidelight.models.probabilities`.
         """
         model, inputs = self._asked_of(xs)
         return probabilities.named_marginals(model, inputs, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
@@ -202,7 +202,8 @@ class LearningEstimator(AutomaticEstimator):
         return probabilities.samples(*self._asked_of(xs), rng, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
 
     def solutions(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[Solution]:
-        """What `predict` gives under rules, with what each output is worth, how it was found, and whether it is proved.
+        """The outputs of `predict` under rules, with the value of each, how it was found, and whether it is proved
+        optimal.
 
         Labels are numbers, in the order of `classes_`. Options as for `predict`.
 
@@ -213,7 +214,7 @@ class LearningEstimator(AutomaticEstimator):
         return self._under(rules).solutions(self._inputs(xs), clamp=self._clamped(clamp))
 
     def prepare(self, xs: Any) -> Any:
-        """The features of inputs, for predicting more than once."""
+        """The features of inputs, to predict from them more than once."""
         model, inputs = self._asked_of(xs)
         return model.prepare(inputs, n_jobs=self.n_jobs)
 
@@ -236,10 +237,9 @@ class LearningEstimator(AutomaticEstimator):
     def load(cls, path: str | Path, *, rules: Sequence[Rule] = ()) -> Self:
         """An estimator with the model of a file, ready to predict.
 
-        Rules are no part of a file, which keeps their names, the penalties that were learned, and which of them the
-        choice of a learner left out or took as soft: give them again. Nor are parameters, but for the name of the
-        learner and the transitions that are allowed. Raises `ModelFileError`
-        where the file is none, or has another kind of model.
+        A file does not contain rules, only their names, learned penalties, and which of them the automatic choice left
+        out or made soft: pass the rules again. It contains no parameters except the name of the learner and the allowed
+        transitions. Raises `ModelFileError` if the file is not a model, or is one of another kind.
         """
         from sidelight.models.model_file import load_model
 
@@ -309,51 +309,53 @@ class LearningEstimator(AutomaticEstimator):
 class Tagger(LearningEstimator):
     """Labels every token of a sequence with a chain of first or second order.
 
-    Parameters, all by keyword:
+    All parameters are keywords:
 
-    - features: templates, attributes or matrix rows; None chooses by the inputs (`features.features_for`): `standard()`
-      for words and columns beside them (for HMMs `emissions()`), attributes for dicts, rows of a matrix.
-    - learner: a name of docs/learners.md, or a recipe with options (`sidelight.recipes`), or "auto": a likelihood over
-      all kinds of evidence, rules in prediction, classes of words from the text; where there is Gold to judge by, the
-      same with less of it if that is clearly better on held-out Gold (`choice_` says what was chosen and why). "jlis"
-      learns with a margin from all kinds of evidence, with Gold alone as a structural SVM.
-    - loss: "squared_hinge", "hinge" or "logistic", of margins; with "cllp" and "mms" always the hinge.
-    - prices: what a unit of loss costs, per kind of evidence: C1 is prices["gold"], C2 is prices["companion"].
-    - cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.
-    - class_weight: {label: weight} multiplies the cost of getting it wrong; "balanced" weighs inversely to frequency.
-      docs/learners.md says which learners heed costs; the others refuse them.
-    - labels: all labels, if the evidence may not show them all; a label outside them is an error.
-    - scheme: "BIO" forbids I-X except after B-X and I-X, in training and in prediction; "IOB1", "BIOES" and "BILOU"
-      likewise allow what these schemes have, and only what may begin and end a sentence there.
-    - metric: what validation goes by: "accuracy" of tokens, "span_f1", or None: span F1 where the labels are written in
-      a scheme (`sidelight.evaluate.scheme_of`), accuracy otherwise. `score` is token accuracy all the same.
+    - features: templates, attributes or matrix rows. None chooses by the inputs (`features.features_for`): `standard()`
+      for words and columns (`emissions()` for HMMs), attributes for dicts, rows of a matrix.
+    - learner: "auto", a name from docs/learners.md, or a recipe with options (`sidelight.recipes`). "auto" maximises
+      one likelihood over all the evidence, applies rules in prediction and makes classes of words from the text; if
+      there is Gold, it drops evidence when held-out Gold shows that this is clearly better (`choice_` says what was
+      chosen and why). "jlis" is a margin learner for all kinds of evidence; with Gold alone it is a structural SVM.
+    - loss: "squared_hinge", "hinge" or "logistic", for margin learners; "cllp" and "mms" always use the hinge.
+    - prices: the cost of a unit of loss for each kind of evidence: C1 is prices["gold"], C2 is prices["companion"].
+    - cost: {(right, predicted): cost}, where it differs from 1 for wrong and 0 for right labels.
+    - class_weight: {label: weight} multiplies the cost of errors on a label; "balanced" uses inverse frequencies.
+      docs/learners.md says which learners use costs; the others refuse them.
+    - labels: all labels, in case some are missing from the evidence; any other label is an error.
+    - scheme: "BIO" forbids I-X except after B-X and I-X, in training and prediction. "IOB1", "BIOES" and "BILOU"
+      likewise allow only what these schemes allow, also at the beginning and end of a sentence.
+    - metric: the score for validation: "accuracy" (of tokens), "span_f1", or None: span F1 if the labels follow a
+      scheme (`sidelight.evaluate.scheme_of`), accuracy otherwise. `score` is always token accuracy.
     - allowed: the only (label, next label) pairs that may occur.
     - size: κ(x) of companion evidence: "tokens" (for sequences), "one" (for classes), or a function of the input.
-    - bias: start weights (for classes: one weight per class).
-    - order: 2 gives every three labels in a row a weight, beside those of two. Time grows with the cube of the number
-      of labels, or of candidates where inference is among these. docs/learners.md says which learners have it.
-    - states: hidden states of every label, or {label: how many}: a label is then a coarse name for them. Weights are
-      over states, costs and outputs over labels. With "jlis", "latent_svm", "transductive_svm", "cllp", "mms",
-      "partial_crf" and EM; learning begins with states at random, so see the `restarts` of `recipes.latent_svm`.
-    - tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts. "cllp" and
-      "mms" have a precision of their own, see `recipes.cllp`.
-    - decrease: ν, the relative fall of the objective at which completions end, otherwise 1e-5 (1e-4 for "cllp" and
-      "mms"); max_completions: how many there may be, otherwise 50 (30 for these two); max_rounds: of solvers.
+    - bias: weights for first labels (for classes: one weight per class).
+    - order: 2 adds weights for three labels in a row. Time grows with the cube of the number of labels, or of
+      candidates if inference is among these. docs/learners.md says which learners support it.
+    - states: the number of hidden states per label, or {label: number}. Weights are over states, costs and outputs over
+      labels. For "jlis", "latent_svm", "transductive_svm", "cllp", "mms", "partial_crf" and EM. States start at random,
+      so consider the `restarts` of `recipes.latent_svm`.
+    - tolerance: the relative duality gap at which a convex problem counts as solved; violation: ε of new cuts. "cllp"
+      and "mms" have their own precision, see `recipes.cllp`.
+    - decrease: ν, the relative decrease of the objective at which completions stop, by default 1e-5 (1e-4 for "cllp"
+      and "mms"); max_completions: their maximum number, by default 50 (30 for these two); max_rounds: the maximum
+      number of solver rounds.
     - patience: see the `validation` of `fit`.
-    - random_ties: complete with ties broken at random instead of towards the first label.
-    - warm_start: `fit` begins from the weights of the fit before, which matters to learners that go by rounds;
-      freeze_vocabulary: no new features after the first.
-    - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
+    - random_ties: break ties between completions at random instead of towards the first label.
+    - warm_start: start `fit` from the weights of the previous fit, for learners that work in rounds; freeze_vocabulary:
+      add no features after the first fit.
+    - n_jobs: the number of threads, -1 for all cores; the same seed gives the same bits for any number.
     - place: "threads" (this process), "ray" (workers on this machine), the address of a Ray cluster, or a `RayPlace`;
-      the bits are the same in all of them (docs/scale.md).
-    - callbacks: functions of a `Round`; checkpoint: a file from which an interrupted fit goes on.
-    - verbose: 0 is silent; 1 shows progress on the standard error, as a bar on terminals and in notebooks; 2 writes a
-      line for every round. The loggers "sidelight.fit" and "sidelight.core.kernels" tell the same.
-    - rules: what outputs must or should obey (`sidelight.rules`). Predictions do; "codl", "unified_em" and
-      "posterior_regularization" also learn with them. Penalties that are to be learned are counted on Gold.
-    - rules_in: "prediction", or "training": then margin learners and the perceptron look for outputs under the rules in
-      training as in prediction (docs/rules.md says when).
-    - inference: how the best output under rules is found: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",
+      results are bit-identical in all of them (docs/scale.md).
+    - callbacks: functions of a `Round`; checkpoint: a file from which an interrupted fit resumes.
+    - verbose: 0 is silent; 1 shows progress on stderr, as a bar on terminals and in notebooks; 2 writes a line per
+      round. The loggers "sidelight.fit" and "sidelight.core.kernels" report the same.
+    - rules: what outputs must or should obey (`sidelight.rules`). All learners apply them in prediction; "codl",
+      "unified_em" and "posterior_regularization" also in training. Penalties marked as learned are estimated by
+      counting on Gold.
+    - rules_in: "prediction", or "training": margin learners and the perceptron then also search for outputs under the
+      rules during training (docs/rules.md says when this helps).
+    - inference: how to find the best output under rules: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",
       "lagrangian" (see docs/rules.md).
 
     >>> tagger = Tagger(max_rounds=5)
@@ -365,8 +367,8 @@ class Tagger(LearningEstimator):
 class Classifier(LearningEstimator):
     """Labels single inputs: dicts of features, lists of words, or rows of a matrix.
 
-    Two classes are learned by the asymmetric reduction (the second class has the weights, the first scores 0), more
-    classes jointly. Parameters as for `Tagger`; `scheme` and `allowed` have no meaning here, and `order` is 1.
+    Two classes are learned asymmetrically (the second class has the weights, the first scores 0), more classes jointly.
+    Parameters are those of `Tagger`; `scheme` and `allowed` do not apply, and `order` is 1.
 
     >>> Classifier().fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"]).predict([{"b": 1.0}])
     ['y']
@@ -390,7 +392,7 @@ class Classifier(LearningEstimator):
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
     def decision_function(self, xs: Any) -> Floats:
-        """The score of every class; of two classes, by how much the second is ahead. # [N, K], or [N]"""
+        """The score of every class; for two classes, the lead of the second. # [N, K], or [N]"""
         scores = probabilities.class_scores(self._fitted(), xs, n_jobs=self.n_jobs)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 

@@ -19,11 +19,11 @@ from sidelight.evidence import Evidence
 
 @dataclass(frozen=True, slots=True)
 class GoldFolds:
-    """A splitter as scikit-learn's `cv=` takes it, for `fit(evidence)`.
+    """A splitter for the `cv=` of scikit-learn's searches, for `fit(evidence)`.
 
-    The Gold is dealt at random into `n_splits` folds as even as can be. Each is held out once, while the rest of the
-    Gold and all other evidence is learned from; with `repeats`, so many times over with other folds. The same seed
-    gives the same folds. Raises `DataError` where there is less Gold than folds.
+    Gold is split at random into `n_splits` folds of equal size, as far as possible. Each fold is held out once, while
+    the rest of Gold and all other evidence is used for training; `repeats` does this several times with different
+    folds. The same seed gives the same folds. Raises `DataError` if there is less Gold than folds.
 
     >>> from sidelight.evidence import Gold, Unlabeled
     >>> evidence = [Gold(["a"], ["A"]), Unlabeled(["b"]), Gold(["c"], ["A"])]

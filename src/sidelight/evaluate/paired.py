@@ -64,7 +64,7 @@ def compare(
 ) -> Comparison:
     """Compare two systems by token accuracy or span F1, exchanging whole sentences (or examples) at random.
 
-    The p-value is at least 1 / (rounds + 1). Raises DataError when lengths differ.
+    The p-value is at least 1 / (rounds + 1). Raises `DataError` if lengths differ.
 
     >>> gold = [["B-NP", "O"]] * 40
     >>> print(compare(gold, gold, [["B-NP", "B-NP"]] * 40, rounds=999))

@@ -160,8 +160,8 @@ class Evaluation:
 def evaluate(gold: Iterable[object], predicted: Iterable[object], *, scheme: Scheme = "auto") -> Evaluation:
     """Score predictions against gold: a sequence of labels per sentence, or one label per example.
 
-    Schemes are those of `spans`; "auto" looks at both sides together. One label per example is a sequence of length
-    one. A sentence without tokens counts as correct. Raises DataError, naming the sentence, when lengths differ.
+    Schemes are those of `spans`; "auto" decides by the labels of both sides. One label per example counts as a sequence
+    of length one, and a sentence without tokens as correct. Raises `DataError`, naming the sentence, if lengths differ.
 
     >>> print(evaluate([["B-NP", "I-NP", "B-VP", "O"]], [["B-NP", "I-NP", "O", "B-VP"]]))
     processed 4 tokens with 2 phrases; found: 2 phrases; correct: 1.

@@ -24,7 +24,7 @@ TOKENS = "give a list of tokens; a dict is the features of one token: [{â€¦}, {â
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WithDense:
-    """A sequence of tokens with a dense row (an embedding, say) for each of them.
+    """A sequence of tokens, each with a dense row of numbers (such as an embedding).
 
     >>> len(WithDense(["light", "on"], np.zeros((2, 4))))
     2
@@ -53,7 +53,7 @@ class WithDense:
 
 
 class Matrix(Sequence["MatrixSequence"]):
-    """Sequences whose token features are rows of a CSR matrix, of a dense array, or of both side by side.
+    """Sequences whose token features are rows of a CSR matrix, a dense array, or both side by side.
 
     >>> from scipy.sparse import csr_matrix
     >>> xs = Matrix(csr_matrix(np.eye(3)), lengths=[2, 1])

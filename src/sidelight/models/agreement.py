@@ -39,15 +39,15 @@ def agree(
     max_rounds: int = 200,
     n_jobs: int | None = -1,
 ) -> Agreement:
-    """Outputs of two fitted taggers, segmenters or classifiers, or their models, that agree with each other.
+    """Joint outputs of two fitted taggers, segmenters or classifiers, or of their models.
 
-    Both have the same labels, of tokens or of inputs. With `gamma` 0 it is the output with the largest sum of both
-    scores, by dual decomposition: no model sees more of the other than a bonus for labels of tokens, so that orders and
-    features may differ. Above 0 it is a pair of distributions, each near its model by entropies that count γ times,
-    whose marginals differ by at most `tolerance`; outputs then have the most right tokens expected. Scores of models of
-    likelihood (crf, hmm, …) are logarithms of probabilities; those of margins have no common scale, which weighs the
-    two. Warns (`NotProved`) where `max_rounds` were not enough, or agreement has no such proof, and gives the better of
-    both models' outputs (Chang's thesis, Eq. 4.9, Algorithm 9).
+    Both must have the same labels, of tokens or of inputs. With `gamma` 0 the result is the output with the largest sum
+    of both scores, found by dual decomposition: each model only sees a bonus for token labels from the other, so orders
+    and features may differ. With `gamma` above 0 it is a pair of distributions, each close to its model by entropies
+    weighted with γ, whose marginals differ by at most `tolerance`; outputs then maximise the expected number of right
+    tokens. Scores of likelihood models (crf, hmm, …) are log-probabilities; those of margin models have no common
+    scale, which weights the two. If `max_rounds` were not enough, or agreement cannot be proved, it warns (`NotProved`)
+    and returns the better of both models' outputs (Chang's thesis, Eq. 4.9, Algorithm 9).
 
     >>> import sidelight as sl
     >>> xs, ys = [["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]]

@@ -139,12 +139,12 @@ def shown_tokens(x: Any, count: int) -> list[str]:
 
 
 def explain(fitted: Any, x: Any) -> Explanation:
-    """The best output of an input, the best one that differs from it, and what makes the difference.
+    """Explain the best output of an input: the runner-up, and the weights that separate the two.
 
-    `fitted` is any fitted estimator of labels or structures, or a model. Rules have no part in it (see
-    `explain_rules`). Where labels have hidden states, contributions name the states; of a segmenter they name labels of
-    segments; of `Joint` and `Predictor` they are of the whole output. Raises `DataError` where the input admits one
-    output only, `Intractable` where a structure has no second best one.
+    `fitted` is any fitted estimator of labels or structures, or a model. Rules are ignored (see `explain_rules`). With
+    hidden states, contributions name states; for a segmenter they name segment labels; for `Joint` and `Predictor` they
+    cover the whole output. Raises `DataError` if the input admits only one output, and `Intractable` if the structure
+    has no second-best output.
 
     >>> import sidelight as sl
     >>> tagger = sl.Tagger(learner="crf").fit([["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])

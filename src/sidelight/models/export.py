@@ -36,10 +36,10 @@ NEVER = -1e300  # a label or a transition that may not be; JSON has no −inf
 
 
 def export(fitted: Any, path: str | Path, *, to: str = "json") -> None:
-    """Write the model of a `Tagger` or a `Classifier` for other programs: `to` is "json" or "onnx".
+    """Export the model of a `Tagger` or `Classifier` for other programs; `to` is "json" or "onnx".
 
-    Rules are no part of it. Raises `DataError` for what a format cannot hold: other structures, order 2; in JSON hashed
-    features, matrices, dense rows, and the macros %signature and %ending1 to 9.
+    Rules are not exported. Raises `DataError` for models that a format cannot hold: other structures and order 2; in
+    JSON also hashed features, matrices, dense rows, and the macros %signature and %ending1 to 9.
 
     >>> import tempfile
     >>> from sidelight import Tagger

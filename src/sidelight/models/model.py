@@ -68,7 +68,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """Predicts the outputs of a structure."""
+    """A trained model: predicts the outputs of a structure."""
 
     structure: Structure
     weights: Floats

@@ -35,7 +35,7 @@ HEAVIEST = 1e100  # sums of weights beyond this would not be numbers
 
 
 def save_model(model: Model, path: str | Path) -> None:
-    """Write a model; zero weights take no room where most weights are zero."""
+    """Write a model. If most weights are zero, only the others take space."""
     if not isinstance(model, Model):
         raise ValueError(f"the model is a {type(model).__name__}; give the model_ of a fitted Tagger or Classifier")
     description, tensors, version = model_state(model, path)
@@ -45,8 +45,8 @@ def save_model(model: Model, path: str | Path) -> None:
 def load_model(path: str | Path, *, function: SegmentFunction | None = None, structure: Any = None) -> Model:
     """Read a model; `function` is that of its segment features, if they have one.
 
-    `structure` is what a file does not hold of the models of `Joint` and `Predictor`, whose `load` gives it. Raises
-    `ModelFileError` in one line where the file is damaged, foreign or newer, `DataError` without the function.
+    `structure` supplies what the files of `Joint` and `Predictor` do not contain; their `load` passes it. Raises
+    `ModelFileError` if the file is damaged, foreign or newer, and `DataError` if the function is missing.
     """
     about_structure = function if structure is None else structure
     with reading(path):

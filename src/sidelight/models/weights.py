@@ -48,12 +48,12 @@ class RankedWeights(list[Weight]):
 
 @arguments_checked
 def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: bool = False) -> RankedWeights:
-    """The highest weights, or the lowest ones, in order; those that are zero are left out.
+    """The highest or lowest nonzero weights, in order.
 
-    `fitted` is any fitted estimator of labels or structures, or a model. With `label`, only weights of that label: of
-    its features, and of the transitions to it; of `Joint`, labels are (kind, label). Where labels have hidden states,
-    the states of the label. The labels of a segmenter are those of segments (with BIO: X, not B-X). `top=None` gives
-    all. Raises `DataError` where the model has no such label.
+    `fitted` is any fitted estimator of labels or structures, or a model. `label` selects the weights of one label:
+    those of its features, and of transitions to it; for `Joint`, labels are (kind, label). With hidden states, it
+    selects the states of the label. Labels of a segmenter are those of segments (with BIO: X, not B-X). `top=None`
+    gives all weights. Raises `DataError` if the model has no such label.
 
     >>> import sidelight as sl
     >>> tagger = sl.Tagger(learner="crf").fit([["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])

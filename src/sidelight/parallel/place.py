@@ -186,7 +186,7 @@ def pieces_of(starts: Any, tokens: int) -> list[Node]:
 
 @dataclass(frozen=True, slots=True)
 class ThreadPlace:
-    """This process: one piece after the other, each with all threads."""
+    """This process: one shard after another, each with all threads."""
 
     n_jobs: int | None = None
     shard_tokens: int = SHARD_TOKENS

@@ -22,10 +22,10 @@ MISSING = "ray is not installed; pip install 'sidelight[ray]'"
 
 @dataclass(frozen=True, slots=True)
 class RayPlace:
-    """Workers on a Ray cluster: that of an address, or one that is started on this machine.
+    """Workers on a Ray cluster: the one at an address, or one started on this machine.
 
-    `workers` is their number (None: one for every `threads` processors of the cluster), `threads` those of each. The
-    results do not depend on either. `shard_tokens` is the size of a shard, which they do depend on, in the last bits.
+    `workers` is their number (None: one per `threads` processors of the cluster), and `threads` the threads of each.
+    Results do not depend on either. `shard_tokens` is the size of a shard, which changes the last bits of results.
     """
 
     address: str = LOCAL

@@ -34,7 +34,7 @@ OUTSIDE = "outside"  # the voter that speaks where nobody does
 
 @dataclass(frozen=True, slots=True)
 class LabellingFunction:
-    """A function of an input, with how its votes are to be read; made by `labelling_function`."""
+    """A labelling function with a declaration of how to read its votes; made by `labelling_function`."""
 
     function: Callable[[Any], Any] = field(repr=False)
     name: str
@@ -76,12 +76,12 @@ def labelling_function(
     scheme: str | None = None,
     outside: Any = None,
 ) -> Any:
-    """Above a function: how its votes are to be read, where that is not plain from what it returns.
+    """Decorator that declares how to read the votes of a function, where its return values are ambiguous.
 
-    `returns` is "tokens" (a list with a label, a set of labels or None for each token, or {token: the same}), "spans"
-    (a list of (first token, last token, label), the last token included), "sentence" (a label or a set that holds for
-    every token, or of the whole input where inputs have one label each), or "auto". `scheme` "BIO" reads a span of X
-    as B-X, I-X, …; `outside` is what it votes on tokens outside its spans: nothing unless given.
+    `returns` is "tokens" (a list with a label, a set of labels or None per token, or {token: the same}), "spans" (a
+    list of (first token, last token, label), the last token included), "sentence" (a label or set for every token, or
+    for the whole input if inputs have one label each), or "auto". `scheme` "BIO" reads a span of X as B-X, I-X, …;
+    `outside` is the vote on tokens outside the spans, by default none.
 
     >>> @labelling_function(returns="spans", scheme="BIO", outside="O")
     ... def titles(words):

@@ -53,9 +53,9 @@ class EncodedVotes:
 
 @dataclass(frozen=True, slots=True)
 class Votes(Sequence[Voted]):
-    """A `Voted` for every input, and after them one for every input of the Gold that the functions were tried on.
+    """A `Voted` for every input, followed by one for every input of the Gold that the functions were tried on.
 
-    `table` says how often each function votes, and how often it is right; `str` shows it.
+    `table` says how often each function votes and how often it is right; `str` shows it.
     """
 
     pieces: tuple[Voted, ...]  # of the inputs
@@ -127,18 +127,18 @@ def votes(
     outside: Any = "O",
     single: bool = False,
 ) -> Votes:
-    """Ask functions about inputs: evidence for learners that find out how far each function is to be trusted.
+    """Apply labelling functions to inputs. The result is evidence from which learners estimate their reliability.
 
-    A function takes an input and returns, for every token, a label, a set of labels of which one is right, or `None`;
-    or spans, (first token, last token, label) with the last token included; or one label or set for all tokens
-    (`sidelight.voting.functions` has all forms, `labelling_function` declares one). With `scheme` "BIO" a span of X is
-    read as B-X, I-X, …; and if no function ever votes for the label `outside`, a voter of that name does, on tokens
-    that nobody else votes on (`outside=None` leaves them without votes). `single` is for inputs that have one label
-    each, as those of `Classifier`; inputs that are dicts or strings always have.
+    A function takes an input and returns, for every token, a label, a set of labels one of which is right, or `None`;
+    or spans (first token, last token, label) with the last token included; or one label or set for all tokens
+    (`sidelight.voting.functions` lists all forms, `labelling_function` declares one). With `scheme` "BIO" a span of X
+    is read as B-X, I-X, …; and if no function ever votes for the label `outside`, a voter of that name does, on tokens
+    without other votes (`outside=None` leaves them without votes). `single` is for inputs with one label each, as for
+    `Classifier`; inputs that are dicts or strings always have one.
 
-    With `gold` functions are tried on its inputs, too: the table has their accuracy, and a fit that is given the votes
-    and the same Gold learns from it what they are worth. Raises `DataError` with the name of the function and the
-    number of the input where a function fails, or returns what cannot be read.
+    With `gold`, the functions are also applied to its inputs: the table then has their accuracy, and a fit on the votes
+    and the same Gold uses it to estimate their reliability. Raises `DataError` with the name of the function and the
+    number of the input if a function fails, or returns something unreadable.
 
     >>> def articles(words): return ["DET" if word in ("a", "the") else None for word in words]
     >>> def endings(words): return {t: {"NOUN", "VERB"} for t, word in enumerate(words) if word.endswith("s")}

@@ -38,19 +38,19 @@ BUCKETS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)  # the greatest lengths of each buc
 
 @dataclass(frozen=True, slots=True)
 class SegmentFeatures:
-    """What is seen of a segment.
+    """Features of segments.
 
-    - families: any of "length" (in buckets), "first" and "last" (its outer words), "before" and "after" (the words next
-      to it), "shape" (the shapes of its words, neighbours that are alike taken together), "text" (all of it, in lower
-      case).
-    - lexicons: {name: phrases}; a segment has the feature of every lexicon that holds its text, in lower case. A phrase
-      is a list of words, or a string that is split at blanks.
+    - families: any of "length" (in buckets), "first" and "last" (the outer words), "before" and "after" (the adjacent
+      words), "shape" (the shapes of the words, with equal neighbours merged), "text" (the whole text, in lower case).
+    - lexicons: {name: phrases}; a segment has the feature of every lexicon that contains its text, in lower case. A
+      phrase is a list of words, or a string that is split at blanks.
     - function: (input, first token, last token) to names of features; it is called for every segment of every input,
-      which is slow, and a model that uses one needs it again when it is loaded.
-    - column: which column of the tokens holds the words.
-    - counted: features are those met on "gold" segments, or on "all" segments that are not too long; min_count: so
-      often at least. A text that one gold segment alone has points at it in training and is of no use later, hence 2.
-    - hash_bits: instead of a vocabulary, hash features into 2**hash_bits attributes; nothing is counted then.
+      which is slow, and must be passed again when a model that uses it is loaded.
+    - column: the column of the tokens that holds the words.
+    - counted: keep the features of "gold" segments, or of "all" segments that are not too long; min_count: keep those
+      seen at least this often. A text that occurs in only one gold segment gives that segment away in training and is
+      useless later, hence 2.
+    - hash_bits: hash features into 2**hash_bits attributes instead of using a vocabulary; nothing is counted then.
     """
 
     families: Sequence[str] = tuple(FAMILIES)

@@ -68,9 +68,9 @@ def word_classes(
     dimensions: int = DIMENSIONS,
     seed: int = 0,
 ) -> WordClasses:
-    """Learn classes of words from sentences: lists of words, or of tuples whose first column is the word.
+    """Cluster words by their contexts, from sentences that are lists of words, or of tuples with the word first.
 
-    Raises ValueError for sizes and counts below 1, and `DataError` for tokens that are no strings.
+    Raises `ValueError` for sizes and counts below 1, and `DataError` for tokens that are not strings.
 
     >>> nouns, verbs = ("cat", "dog", "cow", "fox"), ("sits", "runs", "eats", "hops")
     >>> text = [["the", noun, verb] for noun in nouns for verb in verbs]
