@@ -62,10 +62,10 @@ LABEL = "give a list with one label, or None, per token"
         ([["A"], b"B", ["A"]], {}, f", token 1: the candidates b'B' are bytes; {SET}"),
         (np.ones((3, 2), dtype=bool), {}, f": the candidates are a mask, an array of truths; {SET}"),
         ([None, None, np.array([True])], {}, f", token 2: the candidates are a mask, an array of truths; {SET}"),
-        ([["A", None], ["B"], ["A"]], {}, ", token 0: None is no label; give sets of labels; None in the place of a"),
-        ([["A"], ["B", NAN], ["A"]], {}, ", token 1: nan is no label; give sets of labels"),
-        ([["A"], ["B", ["A"]], ["A"]], {}, ", token 1: ['A'] is no label; give sets of labels"),
-        ([["A"], [{"A"}, {"B"}], ["A"]], {}, ", token 1: {'A'} is no label; give sets of labels"),
+        ([["A", None], ["B"], ["A"]], {}, ", token 0: None is not a label; give sets of labels; None instead of a"),
+        ([["A"], ["B", NAN], ["A"]], {}, ", token 1: nan is not a label; give sets of labels"),
+        ([["A"], ["B", ["A"]], ["A"]], {}, ", token 1: ['A'] is not a label; give sets of labels"),
+        ([["A"], [{"A"}, {"B"}], ["A"]], {}, ", token 1: {'A'} is not a label; give sets of labels"),
         (SETS, {"initial": ["C", "B", "A"]}, ", token 0: the initial label 'C' is not among the candidates; begin"),
         (SETS, {"initial": ["A", "A", "A"]}, ", token 1: the initial label 'A' is not among the candidates; begin"),
         (SETS, {"initial": ["A"]}, ": 3 candidate sets but 1 initial labels; give one initial label, or None, per"),
@@ -73,10 +73,10 @@ LABEL = "give a list with one label, or None, per token"
         (SETS, {"initial": {0: "A"}}, f": the initial labels {{0: 'A'}} are a dict; {LABEL}"),
         (SETS, {"initial": {"A"}}, f": the initial labels {{'A'}} are a set; {LABEL}"),
         (SETS, {"initial": 3}, f": the initial labels 3 are a int; {LABEL}"),
-        (SETS, {"initial": [["A"], ["B"], ["A"]]}, f", token 0: the initial label ['A'] is no label; {LABEL}"),
+        (SETS, {"initial": [["A"], ["B"], ["A"]]}, f", token 0: the initial label ['A'] is not a label; {LABEL}"),
         (SETS, {"known": "BBA"}, f": the known labels 'BBA' are a str; {LABEL}"),
         (SETS, {"known": 3}, f": the known labels 3 are a int; {LABEL}"),
-        (SETS, {"known": [["A"], None, None]}, f", token 0: the known label ['A'] is no label; {LABEL}"),
+        (SETS, {"known": [["A"], None, None]}, f", token 0: the known label ['A'] is not a label; {LABEL}"),
         (SETS, {"chunks": None}, ": the chunks are a NoneType; give a list of Chunk(first, [labeling"),
         (SETS, {"chunks": sl.Chunk(0, [("A", "B")])}, ": the chunks are a Chunk; give a list of Chunk("),
         (SETS, {"chunks": [(0, [("A", "B")])]}, ": (0, [('A', 'B')]) among the chunks; give a list of Chunk("),
@@ -97,10 +97,13 @@ def test_mistakes_end_with_a_remedy(make, y, more, problem):
 @pytest.mark.parametrize(
     ("piece", "problem"),
     [
-        (sl.Gold(X, [{"A"}, {"B"}, {"A"}]), "(Gold), token 0: {'A'} is no label; give labels; Candidates takes sets"),
-        (sl.Gold(X, ["A", NAN, "A"]), "(Gold), token 1: nan is no label; give labels"),
-        (sl.Partial(X, ["A", NAN, None]), "(Partial), token 1: nan is no label; give labels, or None where one is"),
-        (sl.Companion(X, 1, candidates=[["A"], [None], None]), "(Companion), token 1: None is no label; give sets"),
+        (
+            sl.Gold(X, [{"A"}, {"B"}, {"A"}]),
+            "(Gold), token 0: {'A'} is not a label; give labels; Candidates takes sets",
+        ),
+        (sl.Gold(X, ["A", NAN, "A"]), "(Gold), token 1: nan is not a label; give labels"),
+        (sl.Partial(X, ["A", NAN, None]), "(Partial), token 1: nan is not a label; give labels, or None where one is"),
+        (sl.Companion(X, 1, candidates=[["A"], [None], None]), "(Companion), token 1: None is not a label; give sets"),
         (sl.Candidates(np.zeros(3), SETS), "(Candidates): the input is an array of numbers; sidelight.Matrix takes"),
     ],
 )
@@ -118,13 +121,13 @@ def test_candidates_of_classes_may_be_arrays():
         assert sl.Classifier(learner="cllp", n_jobs=1).fit([sl.Candidates(x, y), *known]).classes_ == ["p", "q"]
     with pytest.raises(sl.DataError, match=r"evidence 0 \(Candidates\): the candidates are a mask"):
         sl.Classifier(learner="cllp").fit([sl.Candidates(x, np.array([True, False])), *known])
-    with pytest.raises(sl.DataError, match=r"evidence 0 \(Gold\): \['p'\] is no label"):
+    with pytest.raises(sl.DataError, match=r"evidence 0 \(Gold\): \['p'\] is not a label"):
         sl.Classifier().fit([sl.Gold(x, ["p"]), *known])
 
 
 @pytest.mark.parametrize("wrong", [sl.Candidates(X, SETS), None, 3])
 def test_one_piece_is_no_list(wrong):
-    with pytest.raises(sl.DataError, match=f"{type(wrong).__name__} in the place of all evidence; give a list"):
+    with pytest.raises(sl.DataError, match=f"{type(wrong).__name__} instead of a list of evidence; give a list"):
         sl.Tagger().fit(wrong)
 
 

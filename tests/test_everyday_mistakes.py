@@ -38,7 +38,7 @@ def test_a_string_is_no_sentence(tagger, wrong):
 @pytest.mark.parametrize("wrong", [{"w": "Anna"}, {}, {"Anna", "visits"}, 3, None])
 def test_what_has_no_tokens_is_no_sentence(estimator, wrong):
     """Of a dict the keys would be read as words."""
-    problem = rf"is no sequence of tokens \({type(wrong).__name__}\); give a list of tokens"
+    problem = rf"is not a sequence of tokens \({type(wrong).__name__}\); give a list of tokens"
     fitted = estimator(n_jobs=1, max_rounds=2).fit([[{"w": word} for word in x] for x in XS], YS)
     for method in ("predict", "predict_marginals", "log_partition", "solutions", "sample"):
         with pytest.raises(sl.DataError, match=f"input 1 {problem}"):
@@ -59,9 +59,9 @@ def test_what_has_no_tokens_is_no_sentence(estimator, wrong):
 
 def test_more_of_a_tagger_alone_wants_sentences(tagger):
     for method in (tagger.prepare, tagger.judge):
-        with pytest.raises(sl.DataError, match=r"input 0 is no sequence of tokens \(dict\)"):
+        with pytest.raises(sl.DataError, match=r"input 0 is not a sequence of tokens \(dict\)"):
             method([{"w": "Anna"}])
-    with pytest.raises(sl.DataError, match=r"input 0 is no sequence of tokens \(dict\)"):
+    with pytest.raises(sl.DataError, match=r"input 0 is not a sequence of tokens \(dict\)"):
         sl.Tagger(max_rounds=2).fit(XS, YS, validation=([{"w": "Anna"}], [["O"]]))
 
 
@@ -280,7 +280,7 @@ def test_the_length_of_segments_is_a_number() -> None:
 
 
 def test_options_of_recipes_are_set_with_the_recipe() -> None:
-    with pytest.raises(ValueError, match=r"learner__l1: learner is .* give learner anew"):
+    with pytest.raises(ValueError, match=r"learner__l1: learner is .* set learner itself instead"):
         sl.Tagger(learner=sl.recipes.crf()).set_params(learner__l1=0.1)
     with pytest.raises(ValueError, match="l1 is 'a'"):
         sl.recipes.crf(l1="a")

@@ -53,7 +53,7 @@ def test_options_are_checked(options):
 def test_too_little_gold_and_no_evidence():
     with pytest.raises(sl.DataError, match="1 pieces of Gold for 5 folds; give 5 pieces of Gold or more, or fewer"):
         list(sl.GoldFolds().split(evidence_of([True, False, False])))
-    with pytest.raises(sl.DataError, match="list in the place of evidence 0"):
+    with pytest.raises(sl.DataError, match="list instead of evidence 0"):
         list(sl.GoldFolds(2).split([["a"], ["b"]]))
 
 

@@ -200,7 +200,7 @@ def test_what_is_no_list_of_rules_is_said():
     for rules, problem in (
         ([lambda x, y: True], "make a rule of a function"),
         (alike, r"rules is the rule alike; give a list of rules: \[alike\]"),
-        ([alike.soft(), made(lambda x, y: True, "alike").soft()], "are called alike; name one of them otherwise"),
+        ([alike.soft(), made(lambda x, y: True, "alike").soft()], "are called alike; rename one of them"),
     ):
         with pytest.raises(DataError, match=problem):
             Joint(KINDS, rules)
@@ -215,12 +215,12 @@ def test_outputs_that_are_known_are_checked():
     for ys, problem in (
         ([{"entity": {0: "persn", 1: "firm"}}], r"example 0: entity\[0\]: there is no label 'persn'; did you mean"),
         ([{"mood": {0: "good"}}], "example 0: there is no kind of variable 'mood'; there are entity, relation"),
-        ([right, right], "there are 1 inputs, 2 outputs; give as many of each"),
+        ([right, right], "there are 1 inputs, 2 outputs; give equal numbers of each"),
     ):
         for counting in (joint.learn_penalties, joint.violations):
             with pytest.raises(DataError, match=problem):
                 counting([None], ys)
-    with pytest.raises(DataError, match="there are 2 inputs, 1 scores; give as many"):
+    with pytest.raises(DataError, match="there are 2 inputs, 1 scores; give equal numbers"):
         joint.predict([None, None], [{"entity": {}}])
     twice = Joint(KINDS, [alike, made(lambda x, y: y.entity[0] == "firm", "alike")])
     assert twice.violations([None], [right]) == [{"alike": 2}]

@@ -255,7 +255,9 @@ def shuffled(xs: Sequence[Sequence[Any]], *, seed: int | np.random.Generator = 0
     _check_listed(xs, "inputs")
     for i, x in enumerate(xs):
         if not hasattr(x, "__len__") or isinstance(x, Set | Mapping) or getattr(x, "shape", None) == ():
-            raise DataError(f"input {i} is no sequence of tokens ({type(x).__name__})", remedy="give lists of tokens")
+            raise DataError(
+                f"input {i} is not a sequence of tokens ({type(x).__name__})", remedy="give lists of tokens"
+            )
     if whole("copies", copies, least=0) > MOST_COPIES:
         raise ValueError(f"copies is {copies}; give at most {MOST_COPIES:,}")
     xs = [by_position(x) for x in xs]

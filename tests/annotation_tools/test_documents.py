@@ -78,7 +78,7 @@ def test_every_annotation_is_kept_or_reported(text, annotations):
         (Annotation(4, 7, "LOC"), "ends inside the token 'New-York'"),
         (Annotation(0, 3, ""), "has no label"),
         (Annotation(3, 4, "LOC"), "covers white space alone"),
-        (Annotation(0, 90, "LOC"), "is no stretch of the text, which has 20 characters"),
+        (Annotation(0, 90, "LOC"), "is not a span of the text, which has 20 characters"),
         (Annotation(4, 16, "LOC"), "runs over the end of a line"),
         (Annotation(0, 3, "LOC", problem="is in 2 pieces"), "is in 2 pieces"),
         (Annotation(0, 3, "ODD"), "has the label 'ODD', which is not known"),

@@ -138,7 +138,7 @@ def test_what_label_studio_has_besides_labels_is_reported(studio: Any) -> None:
     file = studio(task(results))
     assert sorted(one.problem for one in file.misfits) == [
         "a result has no whole numbers for start and end, but '/p[1]'",
-        "a result of type 'choices' is no label of a stretch of text",
+        "a result of type 'choices' is not a label of a span of text",
         "has no label",
         "overlaps 'Bob' (PER)",
         "says that its text is 'right'",
@@ -203,11 +203,11 @@ def test_what_brat_has_besides_text_bound_annotations_is_reported(tmp_path: Path
     with pytest.warns(LeftOut):
         file = brat.read(tmp_path / "n.ann")
     assert sorted(one.problem for one in file.misfits) == [
-        "a normalisation is no label of tokens",
-        "a note is no label of tokens",
-        "an attribute is no label of tokens",
-        "an equivalence is no label of tokens",
-        "an event is no label of tokens",
+        "a normalisation is not a label of tokens",
+        "a note is not a label of tokens",
+        "an attribute is not a label of tokens",
+        "an equivalence is not a label of tokens",
+        "an event is not a label of tokens",
         "is in 2 pieces (0 3;16 20)",
         "says that its text is 'Rome'",
     ]
@@ -230,7 +230,7 @@ def test_entities_and_relations(tmp_path: Path) -> None:
     ]
     assert corpus.ys == [Extraction(("PER", "PER"), ((0, 1, "met"),)), Extraction(("LOC", "LOC"), ((1, 0, "of"),))]
     assert [one.problem for one in misfits] == [
-        "is no whole tokens of one line",
+        "is not a span of whole tokens on one line",
         "the relation in from T1 to T4 is not within a line",
     ]
 
@@ -241,18 +241,18 @@ STUDIO: list[tuple[str, str]] = [
     ("[{]", "not JSON"),
     ('[{"data": {"text": "a"}} 3]', "not JSON"),
     ('[{"data": {"text": "a"}}] 3', "something stands after"),
-    ("[3]", "a task is no JSON object"),
-    ("[" * 9 + "{}", "a task is no JSON object|not JSON|cannot be used"),
+    ("[3]", "a task is not a JSON object"),
+    ("[" * 9 + "{}", "a task is not a JSON object|not JSON|cannot be used"),
     ('[{"id": 1, "text": "a", "label": []}]', 'task 1 has no "data"'),
     ('[{"data": {"a": "x", "b": "y"}}]', "no text 'text', but 'a', 'b'"),
     ('[{"data": {"a": 3}}]', "has no text 'text', but no text"),
     ('[{"data": {"text": "\\ud83d"}}]', "half of a surrogate pair"),
-    ('[{"data": {"text": "a"}, "annotations": 3}]', "are no list of objects"),
-    ('[{"data": {"text": "a"}, "annotations": [{"result": {}}]}]', '"result" of an annotation of task 1 is no list'),
+    ('[{"data": {"text": "a"}, "annotations": 3}]', "are not a list of objects"),
+    ('[{"data": {"text": "a"}, "annotations": [{"result": {}}]}]', '"result" of an annotation of task 1 is not a list'),
     (
         '[{"data": {"text": "a"}, "annotations": [{"result": [{"type": "labels", "value": '
         '{"start": 0, "end": 1, "labels": "X"}}]}]}]',
-        "are no list of names",
+        "are not a list of names",
     ),
 ]
 DOCCANO: list[tuple[str, str]] = [
@@ -270,11 +270,11 @@ DOCCANO: list[tuple[str, str]] = [
     ('{"text": "a", "annotations": [{"label": 1}]}', "with numbers for labels"),
 ]
 BRAT: list[tuple[str, str]] = [
-    ("T1 PER 0 3 Ann\n", "is no annotation"),
-    ("T1\tPER 0\tAnn\n", "is no annotation"),
+    ("T1 PER 0 3 Ann\n", "is not an annotation"),
+    ("T1\tPER 0\tAnn\n", "is not an annotation"),
     ("T1\tPER 3 0\tAnn\n", "T1 ends before it begins"),
     ("T1\tPER 0 3\tAnn\nT1\tPER 0 3\tAnn\n", "the annotation T1 is there twice"),
-    ("nonsense\n", "is no annotation"),
+    ("nonsense\n", "is not an annotation"),
 ]
 
 

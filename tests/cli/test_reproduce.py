@@ -46,7 +46,7 @@ def test_what_it_refuses(run):
     for arguments, problem in (
         (("all", "--data", "data"), "no folder for the results; give --out DIR"),
         (("--page-only",), "no folder for the results; give --out DIR"),
-        (("all", "--data", "data", "--out", "file"), "file: this is no folder"),
+        (("all", "--data", "data", "--out", "file"), "file: this is not a folder"),
         (("all", "--data", "data", "--out", "data/out"), "data/out: results would lie among the corpora"),
         (("all", "--data", "data", "--out", "out", "--json", "x"), "--json and --choose are for one experiment"),
         (("all", "--data", "data", "--out", "out", "--choose", "a=b"), "--json and --choose are for one experiment"),

@@ -124,7 +124,7 @@ def test_what_another_run_left_is_refused(run: Run, write: Write, model: Path) -
     told = ["predict", model, file, "--labelled", "--out", "out.txt", "--resume"]
     said = {"mark": "x", "begin": 0, "lines": 0, "size": 0, "done": False}
     for text, problem in (
-        (json.dumps(said), "out.txt.journal: it is of another input, model or options; delete it to begin anew"),
+        (json.dumps(said), "out.txt.journal: it is of another input, model or options; delete it to start over"),
         ("{", "it makes no sense"),
         ("[]", "there are no values"),
         (json.dumps({**said, "size": -1}), "another input"),

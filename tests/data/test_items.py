@@ -176,7 +176,7 @@ def graph_line(**more: Any) -> str:
         (read_pair_objects, "good", '{"left": "a", "right": "x", "weight": -1}', 'file:1: "weight" is -1', "0 or more"),
         (read_pair_objects, "good", '{"left": "a", "right": "x", "group": 1}', 'file:1: "group" is 1', "a text"),
         (read_pair_objects, "candidates", '{"left": "a", "right": "x"}', "file:1: no candidates", "add candidates"),
-        (read_graphs, "gold", '{"first": {}}', 'file:1: "first" is no graph', "write e.g."),
+        (read_graphs, "gold", '{"first": {}}', 'file:1: "first" is not a graph', "write e.g."),
         (read_graphs, "gold", graph_line(), 'file:1: no "links"', "add"),
         (read_graphs, "good", graph_line(first={"words": ["a"], "edges": [[0, 3]]}),
          "file:1: the first graph has an edge (0, 3), and no word 3", "give words from 0 to 0"),

@@ -58,7 +58,7 @@ def test_a_known_label_may_stand_alone_or_in_a_list() -> None:
         (Candidates(X, [set()]), "an empty candidate set"),
         (Candidates(X, []), "an empty candidate set"),
         (Candidates(X, 3), "the candidates 3 are a int"),
-        (Candidates(X, {None}), "the candidate None is no label"),
+        (Candidates(X, {None}), "the candidate None is not a label"),
         (Candidates(X, {"a", "b"}, known="c"), "token 0: the known label 'c' is not among the candidates"),
         (Candidates(X, {"a", "b"}, initial=["a", "b"]), "2 initial labels, where an input has one"),
         (Candidates(X, None, chunks=[sl.Chunk(0, [("a",)])]), "chunks of tokens, where an input has one label"),

@@ -192,9 +192,9 @@ class Odd:
         ({"w": ["a", "b", "c"], "s": [1, 2, 1]}, {"tokens": "w", "sentence": "s"}, "row 2 is of the sentence 1, which"),
         ({"w": ["a"], "s": [None]}, {"tokens": "w", "sentence": "s"}, "'s' is empty in the first row"),
         ({"w": ["a", None], "s": [1, 1]}, {"tokens": "w", "sentence": "s"}, "row 1: 'w' is None, and no text"),
-        (Odd(), {}, "is no table; give a Dataset"),
-        ([["a"]], {}, "is no table; give a Dataset"),
-        (3, {}, "3 is no table"),
+        (Odd(), {}, "is not a table; give a Dataset"),
+        ([["a"]], {}, "is not a table; give a Dataset"),
+        (3, {}, "3 is not a table"),
     ],
 )
 def test_what_has_the_wrong_shape_is_refused(table: Any, how: dict[str, Any], problem: str) -> None:

@@ -88,7 +88,7 @@ def test_a_matrix_goes_to_votes_and_back(matrix: list[list[int]]) -> None:
         (lambda: snorkel_functions([Alike("f", lambda x: "spam")])[0]("x"), "the function 'f' returned 'spam'"),
         (lambda: snorkel_functions([Alike("f", lambda x: -2)])[0]("x"), "voted for class -2"),
         (lambda: snorkel_functions([Alike("f", lambda x: True)])[0]("x"), "returned True"),
-        (lambda: snorkel_functions(len), "builtin_function_or_method in the place of labelling functions"),
+        (lambda: snorkel_functions(len), "builtin_function_or_method instead of labelling functions"),
         (lambda: snorkel_functions([3]), "3 among the functions"),
         (lambda: votes_of_matrix(RAW, [[0]]), r"shape \(1, 1\) for 4 inputs"),
         (lambda: votes_of_matrix(RAW, np.zeros((4, 1))), "matrix is an array of float64"),

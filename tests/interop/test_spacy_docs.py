@@ -74,8 +74,8 @@ def test_a_doc_bin_needs_a_vocabulary() -> None:
     ("docs", "options", "told"),
     [
         (["text"], {}, "document 0 is a str"),
-        ("text", {}, "str in the place of Docs"),
-        (doc_of(["one"]), {}, "Doc in the place of Docs"),
+        ("text", {}, "str instead of Docs"),
+        (doc_of(["one"]), {}, "Doc instead of Docs"),
         ([doc_of(["one"])], {"columns": ["colour"]}, "tokens have no text 'colour'"),
         ([doc_of(["one"])], {"columns": ["i"]}, "'i' of tokens is 0"),
     ],

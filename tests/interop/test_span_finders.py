@@ -151,7 +151,7 @@ def test_a_ruler_is_a_rule_in_learning() -> None:
     [
         (lambda: span_functions([matcher()]), "a Matcher has no name"),
         (lambda: span_functions([lambda doc: []]), "a function has no name"),
-        (lambda: span_functions(matcher()), "Matcher in the place of finders"),
+        (lambda: span_functions(matcher()), "Matcher instead of finders"),
         (lambda: span_functions([3]), "3 finds no spans"),
         (lambda: span_functions({"capitals": capitals})[0](WORDS), "the input has words and no Doc"),
     ],

@@ -133,7 +133,7 @@ def test_tangents_bound_good_inputs_from_above_and_bad_ones_are_convex(batch, rn
     ends = [terms.decisions(here + sign * step * (there - here)) for sign in (1, -1)]
     tangent = terms.decisions(here) + (ends[0] - ends[1]) / (2 * step)
     assert np.all(tangent <= terms.decisions(there) + 1e-6)
-    bound = np.logaddexp(0.0, -tangent)  # of answers +1, with the tangent in the place of S
+    bound = np.logaddexp(0.0, -tangent)  # of answers +1, with the tangent instead of S
     assert np.all(bound >= np.logaddexp(0.0, -terms.decisions(there)) - 1e-6)
     bad = replace(terms, answers=Answers(-np.ones(len(terms)), terms.answers.sizes))
     middle = bad.losses((here + there) / 2)

@@ -72,6 +72,6 @@ def test_files_of_models_are_loaded_under_rules_of_any_iterable(tmp_path, fitted
 def test_two_learned_penalties_of_one_name_are_refused() -> None:
     """They are kept by name: the one would be taken for the other."""
     once = [gallery.appears_once([label], name="once").soft() for label in "AC"]
-    with pytest.raises(DataError, match=r"to be learned are called once; name one of them otherwise: @rule\(name=…\)"):
+    with pytest.raises(DataError, match=r"to be learned are called once; rename one of them: @rule\(name=…\)"):
         checked_rules(once)
     assert len(checked_rules([once[0], once[0], once[1].soft(2.0), once[1].strict()])) == 4

@@ -74,7 +74,7 @@ def test_a_rule_that_ends_oddly_is_named(error):
     def odd(x, y):
         raise error("so")
 
-    with pytest.raises(DataError, match=rf"test_large.py:\d+: the rule odd: {error.__name__}: so; mend the rule"):
+    with pytest.raises(DataError, match=rf"test_large.py:\d+: the rule odd: {error.__name__}: so; fix the rule"):
         odd.on_labels(X, Domain("AB"))
     with pytest.raises(DataError, match="the rule odd"):
         RuleSet([odd], "AB").decode([X], [np.zeros((4, 2))], SCORES)

@@ -42,7 +42,7 @@ MISUSES = {
     "label in a list": lambda x, y: y[0] == ["A", "B"] or y[0] == "A",
     "whole output": lambda x, y: y == ["B"] or y[0] == "A",
     "method of an output": lambda x, y: y.count("B") == 0,
-    "place that is no number": lambda x, y: y["first"] == "A",
+    "place that is not a number": lambda x, y: y["first"] == "A",
     "label against condition": lambda x, y: y[0] != (y[0] == "B"),
     "condition against label": lambda x, y: (y[0] == "B") != "B",
     "halves": lambda x, y: weighted([(0.5, y[0] == "B")]) < 1,

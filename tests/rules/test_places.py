@@ -75,8 +75,7 @@ def test_files_are_told_from_the_library_by_where_they_are(tmp_path: Path, folde
     monkeypatch.chdir(path.parent)
     for given in (path, "zero.py"):
         assert (
-            _said(read_rules(given)[0])
-            == f"{path}:4: the rule zero: ZeroDivisionError: division by zero; mend the rule"
+            _said(read_rules(given)[0]) == f"{path}:4: the rule zero: ZeroDivisionError: division by zero; fix the rule"
         )
     path.write_text("import json\n\nRULES = json.loads('x')\n")
     for given in (path, "zero.py"):

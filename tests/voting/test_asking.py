@@ -98,16 +98,14 @@ def test_bad_returns_are_named_by_function_and_input(returned, problem):
 
 def test_a_function_that_fails_on_tuples_is_told_of_them():
     asked = {"low": lambda words: ["O" if word.islower() else None for word in words]}
-    with pytest.raises(
-        sl.DataError, match=r"'islower'; mend the function: tokens are tuples here, a text for each col"
-    ):
+    with pytest.raises(sl.DataError, match=r"'islower'; fix the function: tokens are tuples here, a text for each col"):
         sl.votes([[("Ann",), ("sleeps",)]], asked)
-    with pytest.raises(sl.DataError, match=r"mend the function$"):
+    with pytest.raises(sl.DataError, match=r"fix the function$"):
         sl.votes([["Ann", 3]], asked)
 
 
 def test_a_function_that_fails_is_named():
-    with pytest.raises(sl.DataError, match=r"the function 'f', gold input 1: KeyError: 'x'; mend the function"):
+    with pytest.raises(sl.DataError, match=r"the function 'f', gold input 1: KeyError: 'x'; fix the function"):
         sl.votes([], {"f": lambda words: {}["x"] if len(words) == 1 else None}, gold=sl.gold([X, ["a"]], [X, ["b"]]))
 
 
@@ -115,7 +113,7 @@ def test_a_function_that_fails_is_named():
     ("functions", "problem"),
     [
         ([], "no labelling functions"),
-        ("ab", "a str in the place of labelling functions"),
+        ("ab", "a str instead of labelling functions"),
         ([lambda x: None], "has no name"),
         ([functools.partial(print)], "has no name"),
         (["x"], "'x' among the labelling functions"),

@@ -139,7 +139,7 @@ def _unread(doc: Document, said: AnnotatorAnswer) -> list[Misfit]:
     """Annotations and relations that no line has."""
     lines = [set(_entities(doc, said, n)) for n in range(len(doc.lines))]
     misfits = [
-        doc.misfit(one.problem or "is no whole tokens of one line", one)
+        doc.misfit(one.problem or "is not a span of whole tokens on one line", one)
         for number, one in enumerate(said.annotations)
         if not any((one.key or f"#{number}") in line for line in lines)
     ]

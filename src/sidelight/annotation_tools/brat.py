@@ -95,11 +95,11 @@ def _said(doc: Document, path: Path) -> AnnotatorAnswer:
         elif related := _RELATION.fullmatch(line):
             relations.append(Relation(*related.groups()))
         elif line[0] == "#":
-            misfits.append(Misfit(file, f"line {number}", "a note is no label of tokens"))
+            misfits.append(Misfit(file, f"line {number}", "a note is not a label of tokens"))
         elif line[0] in _OTHERS and "\t" in line:
-            misfits.append(Misfit(file, f"line {number}", f"{_OTHERS[line[0]]} is no label of tokens"))
+            misfits.append(Misfit(file, f"line {number}", f"{_OTHERS[line[0]]} is not a label of tokens"))
         else:
-            place.fail(f"{line[:40]!r} is no annotation", _REMEDY)
+            place.fail(f"{line[:40]!r} is not an annotation", _REMEDY)
     keys = [one.key for one in annotations]
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)

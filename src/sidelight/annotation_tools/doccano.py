@@ -90,7 +90,7 @@ def _document(entry: dict[str, Any], place: FileLine, offsets: str) -> Document:
 def _triples(entry: dict[str, Any], key: str, place: FileLine) -> AnnotatorAnswer:
     given = entry[key] or []
     if not isinstance(given, list) or not all(isinstance(one, list) and len(one) == 3 for one in given):
-        place.fail(f'"{key}" is not a list of [start, end, label]', "export a project of sequence labelling")
+        place.fail(f'"{key}" is not a list of [start, end, label]', "export a sequence labelling project")
     return AnnotatorAnswer(tuple(_annotation(a, b, label, "", place) for a, b, label in given))
 
 
@@ -98,7 +98,7 @@ def _entities(entry: dict[str, Any], key: str, place: FileLine) -> AnnotatorAnsw
     given, related = entry[key] or [], entry.get("relations") or []
     for what, values in ((key, given), ("relations", related)):
         if not isinstance(values, list) or not all(isinstance(one, dict) for one in values):
-            place.fail(f'"{what}" is not a list of objects', "export a project of sequence labelling")
+            place.fail(f'"{what}" is not a list of objects', "export a sequence labelling project")
     annotations = tuple(
         _annotation(one.get("start_offset"), one.get("end_offset"), one.get("label"), str(one.get("id", "")), place)
         for one in given
@@ -127,7 +127,7 @@ def _in_characters(one: Annotation, units: Sequence[int]) -> Annotation:
 
 
 def text_of(docs: Sequence[Document], outputs: Sequence[Sequence[str]], *, scheme: Scheme = "auto") -> str:
-    """JSON lines with what a model predicts in the place of labels, which doccano imports.
+    """JSON lines with what a model predicts instead of labels, which doccano imports.
 
     `outputs` has the labels of every line of every document (`AnnotatedFile.inputs`). Other keys of a line stay; where
     it had "entities", it has them again, without relations.

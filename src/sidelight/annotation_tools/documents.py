@@ -45,7 +45,7 @@ class Relation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Something in a file that is no label of tokens, and is left out."""
+    """Something in a file that is not a label of tokens, and is left out."""
 
     file: str
     item: str  # the task, line or document
@@ -174,7 +174,7 @@ def _problem(
 ) -> str:
     """What is wrong with an annotation of the tokens from `first` to before `stop`."""
     if not 0 <= one.start < one.end <= len(doc.text):
-        return f"is no stretch of the text, which has {len(doc.text)} characters"
+        return f"is not a span of the text, which has {len(doc.text)} characters"
     if first >= stop:
         return "covers white space alone"
     for verb, place, (a, b) in (("begins", one.start, places[first]), ("ends", one.end, places[stop - 1])):
@@ -216,7 +216,7 @@ problem='')]]
 
 
 def check_documents(docs: Any) -> None:
-    """Raises `DataError` for what is no list of documents."""
+    """Raises `DataError` for what is not a list of documents."""
     if not is_list(docs) or not all(isinstance(doc, Document) for doc in docs):
         raise DataError(f"the documents are {shown(docs)}", remedy="give the .documents of what a file was read into")
 

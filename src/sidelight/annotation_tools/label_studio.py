@@ -51,7 +51,7 @@ def read(
     `text` is the key of the text in "data"; by default "text", or the only string that there is. A task without
     annotations is Unlabeled, one with an empty annotation Gold without any span. Of several annotations one that is
     marked as ground truth is believed alone; cancelled ones are left out. With `take="predictions"`, predictions are
-    read in the place of annotations. Raises `DataError` for what is no export.
+    read instead of annotations. Raises `DataError` for what is no export.
 
     >>> import tempfile
     >>> marks = [{"type": "labels", "value": {"start": 9, "end": 13, "labels": ["LOC"]}}]
@@ -92,7 +92,7 @@ def _tasks(text: str, file: str) -> Iterator[tuple[dict[str, Any], FileLine]]:
         except (ValueError, RecursionError) as error:
             place.fail(f"JSON that cannot be used ({error})", REMEDY)
         if not isinstance(task, dict):
-            place.fail("a task is no JSON object", REMEDY)
+            place.fail("a task is not a JSON object", REMEDY)
         yield task, place
         line += text.count("\n", at, end)
         at = end
@@ -111,13 +111,13 @@ def _document(
     text = _text(task.get("data"), key, place, name)
     done = task.get(take, task.get("completions", []) if take == "annotations" else [])
     if not isinstance(done, list) or not all(isinstance(one, dict) for one in done):
-        place.fail(f'the "{take}" of {name} are no list of objects', REMEDY)
+        place.fail(f'the "{take}" of {name} are not a list of objects', REMEDY)
     bare = Document(name, text, lines_of(text), (), place.file, (place.line,), dict(task))
     kept, dropped = [], list[Misfit]()
     for one in done:
         results = one.get("result", [])
         if not isinstance(results, list) or not all(isinstance(part, dict) for part in results):
-            place.fail(f'the "result" of an annotation of {name} is no list of objects', REMEDY)
+            place.fail(f'the "result" of an annotation of {name} is not a list of objects', REMEDY)
         if one.get("was_cancelled"):
             dropped += [bare.misfit("is in an annotation that was cancelled")] * bool(results)
         else:
@@ -155,7 +155,7 @@ def _said(doc: Document, results: Sequence[Mapping[str, Any]], place: FileLine, 
             names = _named(one.get("labels"), doc, place) or ["related"]
             relations += [Relation(name, str(one.get("from_id")), str(one.get("to_id"))) for name in names]
         elif kind not in _LABELLED or not isinstance(value, dict):
-            misfits.append(doc.misfit(f"a result of type {kind!r} is no label of a stretch of text"))
+            misfits.append(doc.misfit(f"a result of type {kind!r} is not a label of a span of text"))
         elif not all(is_whole(value.get(end)) for end in ("start", "end")):
             misfits.append(doc.misfit(f"a result has no whole numbers for start and end, but {value.get('start')!r}"))
         else:
@@ -171,7 +171,7 @@ def _said(doc: Document, results: Sequence[Mapping[str, Any]], place: FileLine, 
 def _named(labels: Any, doc: Document, place: FileLine) -> list[str]:
     """The labels of a result."""
     if labels is not None and not (isinstance(labels, list) and all(isinstance(name, str) for name in labels)):
-        place.fail(f"the labels of a result of {doc.name} are no list of names", REMEDY)
+        place.fail(f"the labels of a result of {doc.name} are not a list of names", REMEDY)
     return labels or []
 
 

@@ -100,7 +100,7 @@ def _folder(out: Path | None, data: Path | None) -> Path:
     if out is None:
         raise ValueError("no folder for the results; give --out DIR")
     if out.exists() and not out.is_dir():
-        raise DataError("this is no folder", file=out, remedy="name a folder that is there, or is to be made")
+        raise DataError("this is not a folder", file=out, remedy="name a folder that is there, or is to be made")
     if data is not None and out.resolve().is_relative_to(data.resolve()):
         raise DataError("results would lie among the corpora", file=out, remedy="name a folder outside of --data")
     return out

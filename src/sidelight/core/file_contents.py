@@ -136,7 +136,7 @@ def number_of(
     """A number from low to high; finite unless said otherwise."""
     number = _value(values, name, (int, float), "a number")
     if isinstance(number, bool) or (isinstance(number, int) and abs(number) > 2**1000):
-        raise ModelFileError(f"{name!r} is no number")
+        raise ModelFileError(f"{name!r} is not a number")
     if nan and math.isnan(number):
         return math.nan
     if not low <= number <= high or (finite and not math.isfinite(number)):
@@ -156,7 +156,7 @@ def random_of(values: Any, name: str, rng: np.random.Generator) -> None:
     try:
         rng.bit_generator.state = kept
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise ModelFileError(f"{name!r} is no state of random numbers") from None
+        raise ModelFileError(f"{name!r} is not a random state") from None
 
 
 def _value(values: Any, name: str, kind: Any, wanted: str) -> Any:

@@ -19,7 +19,7 @@ from sidelight.core.atomic_files import write_atomically
 from sidelight.core.file_contents import flag_of, reading, text_of, whole_of
 from sidelight.errors import DataError, ModelFileError
 
-REMEDY = "delete it to begin anew"
+REMEDY = "delete it to start over"
 
 
 class Position(NamedTuple):

@@ -52,7 +52,7 @@ def references(count: int, *, seed: int = 0) -> list[Reference]:
     (3, True)
     """
     if count < 0:
-        raise DataError(f"count is {count}", remedy="ask for 0 references or more")
+        raise DataError(f"count is {count}", remedy="give 0 or more")
     dice = Dice(seed)
     return [_reference(dice) for _ in range(count)]
 

@@ -16,7 +16,7 @@ from sidelight.evidence import Origin
 # What `str.split` takes for white space and a column file does not: a no-break space is part of its word.
 _ODD_SPACES = "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c not in " \t\n\r")
 
-_DOCUMENT = "-DOCSTART-"  # between the documents of a file, in the place of a sentence
+_DOCUMENT = "-DOCSTART-"  # between the documents of a file, instead of a sentence
 
 
 @arguments_checked
@@ -123,7 +123,7 @@ def _marks_document(line: str) -> bool:
 
 
 def _without_marks(lines: list[str]) -> list[str]:
-    """The lines with nothing in the place of marks of documents."""
+    """The lines with nothing instead of marks of documents."""
     for n in [n for n, line in enumerate(lines) if _marks_document(line)]:
         if not any(line.strip(" \t") for line in (*lines[max(n - 1, 0) : n], *lines[n + 1 : n + 2])):
             lines[n] = ""

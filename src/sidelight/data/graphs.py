@@ -87,7 +87,7 @@ def _parse(entry: Mapping[str, Any], kind: str, place: FileLine) -> tuple[tuple[
 def _graph(entry: Mapping[str, Any], which: str, place: FileLine) -> Graph:
     value = entry.get(which)
     if not isinstance(value, dict) or "words" not in value:
-        place.fail(f'"{which}" is no graph', f"write e.g. {EXAMPLE}")
+        place.fail(f'"{which}" is not a graph', f"write e.g. {EXAMPLE}")
     words, edges = value["words"], value.get("edges", [])
     if not isinstance(words, list) or not isinstance(edges, list):
         place.fail(f'the words or edges of "{which}" are no list', f"write e.g. {EXAMPLE}")

@@ -20,7 +20,7 @@ from sidelight.evidence import Origin
 
 DIRECT = ("gold", "partial", "candidates")  # kinds of evidence that say something of outputs
 SHARED = ("good", "weight", "group")  # keys of JSON lines
-INPUTS = "inputs"  # in the place of a kind of evidence: what the file says of outputs is not looked at
+INPUTS = "inputs"  # instead of a kind of evidence: what the file says of outputs is not looked at
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def write_relations(path: str | Path, xs: Sequence[EntitySentence], ys: Sequence
         if not isinstance(values, list | tuple) or not all(isinstance(one, kind) for one in values):
             raise DataError(f"{what} is {shown(values)}", remedy=f"give a list of {kind.__name__}")
     if len(xs) != len(ys):
-        raise DataError(f"{len(xs)} sentences and {len(ys)} extractions", remedy="give as many of each")
+        raise DataError(f"{len(xs)} sentences and {len(ys)} extractions", remedy="give equal numbers of both")
     write_text_atomically(path, "".join(relation_line(x, y) + "\n" for x, y in zip(xs, ys)))
 
 

@@ -97,7 +97,7 @@ def _one_set(piece: Evidence, index: int, sets: Any) -> Collection[Any] | None:
         raise trouble(piece, index, problem="an empty candidate set", remedy=SETS)
     bad = [label for label in sets if label is None or not is_hashable(label)]
     if bad:
-        raise trouble(piece, index, problem=f"the candidate {bad[0]!r} is no label", remedy=SETS)
+        raise trouble(piece, index, problem=f"the candidate {bad[0]!r} is not a label", remedy=SETS)
     return sets
 
 

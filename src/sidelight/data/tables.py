@@ -58,7 +58,7 @@ def from_table(
     place = shown_name(file)
     if len({len(column) for column in found.values()}) > 1:
         sizes = ", ".join(f"{name!r} has {len(column)}" for name, column in found.items())
-        raise DataError(f"columns of different lengths: {sizes} rows", file=place, remedy="give as many of each")
+        raise DataError(f"columns of different lengths: {sizes} rows", file=place, remedy="give equal numbers of both")
     if not len(found[wanted[0]]):
         raise DataError("no rows", file=place, remedy="give at least one sentence")
     cells = [found[name] for name in wanted]
@@ -141,7 +141,7 @@ def _by_arrow(table: Any) -> Any:
     """What offers its columns to any library, as an Arrow table."""
     if not any(hasattr(table, name) for name in ("__arrow_c_stream__", "__dataframe__")):
         raise DataError(
-            f"{shown(table)} is no table", remedy="give a Dataset, a frame of pandas or polars, or an Arrow table"
+            f"{shown(table)} is not a table", remedy="give a Dataset, a frame of pandas or polars, or an Arrow table"
         )
     try:
         import pyarrow

@@ -31,7 +31,7 @@ _ENDS = re.compile(_END)
 
 @dataclass(frozen=True, slots=True)
 class TextPiece(PathLike[str]):
-    """Some of the lines of a file, in the place of the file."""
+    """Some of the lines of a file, instead of the file."""
 
     file: str
     lines: list[str]

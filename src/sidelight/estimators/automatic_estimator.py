@@ -189,10 +189,10 @@ class AutomaticEstimator(Estimator):
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
         """What `fit` is given as a list of evidence; raises `DataError` where it cannot be used."""
         if y is None and is_table(evidence):
-            raise DataError(f"a table ({type(evidence).__name__}) in the place of all evidence", remedy=TABLE_REMEDY)
+            raise DataError(f"a table ({type(evidence).__name__}) instead of a list of evidence", remedy=TABLE_REMEDY)
         if not isinstance(evidence, Matrix) and getattr(evidence, "shape", ()) == ():
             if isinstance(evidence, Evidence | np.ndarray) or not isinstance(evidence, Iterable):
-                raise DataError(f"{type(evidence).__name__} in the place of all evidence", remedy="give a list")
+                raise DataError(f"{type(evidence).__name__} instead of a list of evidence", remedy="give a list")
             evidence = list(evidence)
         if y is not None:
             if isinstance(evidence, list) and any(isinstance(x, Evidence) for x in evidence[:1]):
@@ -218,7 +218,7 @@ class AutomaticEstimator(Estimator):
         pieces = as_read(pieces, sequences=self._sequences)
         check_evidence(pieces, per_token=self._sequences)
         if self._sequences and (i := first_without_tokens([piece.x for piece in pieces])) is not None:
-            problem = f"the input is no sequence of tokens ({type(pieces[i].x).__name__})"
+            problem = f"the input is not a sequence of tokens ({type(pieces[i].x).__name__})"
             raise trouble(pieces[i], i, problem=problem, remedy=TOKENS)
         return pieces
 
@@ -227,7 +227,7 @@ class AutomaticEstimator(Estimator):
         raise NotImplementedError
 
     def _settings(self, **others: Any) -> Settings:
-        """The parameters, checked; `others` stand in the place of some."""
+        """The parameters, checked; `others` replace some."""
         parameters = {**self.get_params(), **others}
         return Settings(sequences=self._sequences, **{**parameters, "learner": recipe_of(parameters["learner"])})
 

@@ -48,7 +48,7 @@ class Estimator:
             elif inner is None or isinstance(inner, Mapping):
                 setattr(self, head, {**(inner or {}), key: value})
             else:
-                raise ValueError(f"{name}: {head} is {inner!r}, without parameters to set; give {head} anew as a whole")
+                raise ValueError(f"{name}: {head} is {inner!r}, without parameters to set; set {head} itself instead")
         return self
 
     def __repr__(self) -> str:

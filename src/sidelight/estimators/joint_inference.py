@@ -226,7 +226,7 @@ def _check_numbers(**given: Sequence[Any]) -> None:
     sizes = {what: len(items) for what, items in given.items()}
     if len(set(sizes.values())) > 1:
         said = ", ".join(f"{size} {what}" for what, size in sizes.items())
-        raise DataError(f"there are {said}", remedy="give as many of each, in the same order")
+        raise DataError(f"there are {said}", remedy="give equal numbers of each, in the same order")
 
 
 def _pair_tables(

@@ -63,7 +63,7 @@ class StructuredEstimator(LearningEstimator):
         if isinstance(xs, InputRows):
             return xs
         if isinstance(xs, str | bytes | Mapping) or not isinstance(xs, Iterable):
-            raise DataError(f"{type(xs).__name__} in the place of all inputs", remedy="give a list of inputs")
+            raise DataError(f"{type(xs).__name__} instead of a list of inputs", remedy="give a list of inputs")
         return list(xs)
 
     def _clamped(self, clamp: Any) -> Any:

@@ -162,7 +162,7 @@ class SequentialLearner(Estimator):
         xs, ys = labelled(xs, y)
         rows, ys = self.prepare(xs), _listed("y", ys)
         if len(ys) != len(rows):
-            raise DataError(f"{len(rows)} inputs and {len(ys)} outputs", remedy="give as many of each")
+            raise DataError(f"{len(rows)} inputs and {len(ys)} outputs", remedy="give equal numbers of both")
         return float(np.mean(self._fitted().structure.choices(rows, ys) == self.predict_choices(rows)))
 
     def save(self, path: str | Path) -> None:
@@ -319,7 +319,7 @@ def _pieces(evidence: Any, y: Any) -> list[Gold]:
     if y is not None:
         outputs = _listed("y", y)
         if len(outputs) != len(pieces):
-            raise DataError(f"{len(pieces)} inputs and {len(outputs)} outputs", remedy="give as many of each")
+            raise DataError(f"{len(pieces)} inputs and {len(outputs)} outputs", remedy="give equal numbers of both")
         pieces = list(gold(pieces, outputs))
     for i, piece in enumerate(pieces):
         if not isinstance(piece, Gold):

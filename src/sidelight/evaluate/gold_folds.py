@@ -65,9 +65,9 @@ def _places(evidence: Sequence[Any], y: Any) -> Ints:
     if y is not None:
         return np.arange(len(evidence), dtype=np.int64)
     if isinstance(evidence, str) or not hasattr(evidence, "__len__") or getattr(evidence, "shape", None) == ():
-        raise DataError(f"{type(evidence).__name__} in the place of all evidence", remedy="give a list")
+        raise DataError(f"{type(evidence).__name__} instead of a list of evidence", remedy="give a list")
     for i, piece in enumerate(evidence):
         if not isinstance(piece, Evidence):
-            problem = f"{type(piece).__name__} in the place of evidence {i}"
+            problem = f"{type(piece).__name__} instead of evidence {i}"
             raise DataError(problem, remedy="give a list of evidence, or inputs and outputs")
     return np.array([i for i, piece in enumerate(evidence) if piece.kind == "gold"], dtype=np.int64)

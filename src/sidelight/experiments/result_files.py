@@ -64,7 +64,7 @@ def read_result(folder: Path, name: str) -> Result | None:
             raise ValueError(name)
     except (ValueError, TypeError) as error:
         raise DataError(
-            "not the result of an experiment", file=path, remedy="remove it, and let sidelight reproduce make it anew"
+            "not the result of an experiment", file=path, remedy="remove it, and run sidelight reproduce again"
         ) from error
     return result
 

@@ -129,15 +129,15 @@ def check_sequences(xs: Sequence[Any]) -> None:
     >>> check_sequences([["light"], {"w": "light"}])
     Traceback (most recent call last):
         ...
-    sidelight.errors.DataError: input 1 is no sequence of tokens (dict); give a list of tokens; a dict is the features \
-of one token: [{…}, {…}]
+    sidelight.errors.DataError: input 1 is not a sequence of tokens (dict); give a list of tokens; a dict is the \
+features of one token: [{…}, {…}]
     """
     if (i := first_without_tokens(xs)) is not None:
-        raise DataError(f"input {i} is no sequence of tokens ({type(xs[i]).__name__})", remedy=TOKENS)
+        raise DataError(f"input {i} is not a sequence of tokens ({type(xs[i]).__name__})", remedy=TOKENS)
 
 
 def first_without_tokens(xs: Sequence[Any]) -> int | None:
-    """The place of the first input that is no sequence of tokens."""
+    """The place of the first input that is not a sequence of tokens."""
     wrong = {kind for kind in set(map(type, xs)) if not hasattr(kind, "__len__") or issubclass(kind, Mapping | Set)}
     return next((i for i, x in enumerate(xs) if type(x) in wrong), None) if wrong else None
 
@@ -184,7 +184,7 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
     if isinstance(xs, Matrix):
         return xs
     if sequences and is_table(xs):
-        raise DataError(f"a table ({type(xs).__name__}) in the place of all inputs", remedy=TABLE_REMEDY)
+        raise DataError(f"a table ({type(xs).__name__}) instead of a list of inputs", remedy=TABLE_REMEDY)
     xs = by_position(xs)
     if hasattr(xs, "shape") and len(xs.shape) == 2:  # a scipy matrix or a numpy array
         if sequences:
@@ -198,7 +198,7 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
         return Matrix(xs, lengths=ones) if hasattr(xs, "tocsr") else Matrix(dense=xs, lengths=ones)
     if isinstance(xs, str | bytes | Mapping | Set) or not _can_be_listed(xs):
         wanted = "lists of tokens" if sequences else "lists of words, or dicts of features"
-        raise DataError(f"{type(xs).__name__} in the place of all inputs", remedy=f"give a list of {wanted}")
+        raise DataError(f"{type(xs).__name__} instead of a list of inputs", remedy=f"give a list of {wanted}")
     if not sequences:
         xs = list(xs)
         if (rows := matrix_of(xs)) is not None:

@@ -2,7 +2,7 @@
 
     P(x, y) = P(y_1) Π_t P(y_t | y_{t-1}) Π_t P(x_t | y_t)          first order (thesis 2.2.2)
 
-In second order P(y_t | y_{t-2}, y_{t-1}) is in the place of P(y_t | y_{t-1}) from the third token on. Where ends are
+In second order P(y_t | y_{t-2}, y_{t-1}) replaces P(y_t | y_{t-1}) from the third token on. Where ends are
 modelled, a label ends a sequence with probability P(stop | l), and every transition has a factor 1 − P(stop | y_{t-1}).
 """
 

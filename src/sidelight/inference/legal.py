@@ -45,7 +45,7 @@ def infeasible(clauses: Sequence[Clause], feasible: Feasible, names: Sequence[st
         return Infeasible("the scores allow no output: every labeling has a label or a transition that is ruled out")
     called = [names[rule] if rule < len(names) else f"rule {rule}" for rule in rules]
     if len(called) == 1:
-        return Infeasible(f"no output obeys the rule {called[0]}; mend it or make it soft", rules=rules)
+        return Infeasible(f"no output obeys the rule {called[0]}; fix it or make it soft", rules=rules)
     together = ", ".join(called[:-1]) + " and " + called[-1]
     return Infeasible(
         f"no output obeys the rules {together} together; leave one of them out or make it soft", rules=rules

@@ -34,7 +34,7 @@ def snorkel_functions(
     ['ham']
     """
     if not is_listed(functions):
-        problem = f"{type(functions).__name__} in the place of labelling functions"
+        problem = f"{type(functions).__name__} instead of labelling functions"
         raise DataError(problem, remedy="give a list of Snorkel's LabelingFunction")
     found = []
     for function in functions:

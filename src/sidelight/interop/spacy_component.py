@@ -72,7 +72,7 @@ class SpacyComponent:
         self._error_handler: Callable[..., Any] = raise_error
 
     def use(self, fitted: Any, *, rules: Sequence[Rule] | None = None) -> Self:
-        """Take the model of a fitted estimator, or a model; and rules in the place of those of the file."""
+        """Take the model of a fitted estimator, or a model; and rules instead of those of the file."""
         self._model = self._fit_for_docs(model_of(fitted))
         self._rules = self._rules if rules is None else tuple(rules)
         return self

@@ -79,7 +79,7 @@ def check_place(place: Any) -> None:
 
 
 def checked_columns(columns: Sequence[str]) -> list[str]:
-    """Names of attributes of tokens; raises `ValueError` where they are no list of names."""
+    """Names of attributes of tokens; raises `ValueError` where they are not a list of names."""
     found = [] if isinstance(columns, str) or not is_listed(columns) else list(columns)
     if not found or not all(isinstance(name, str) for name in found):
         raise ValueError(f"columns is {shown(columns)}; give a list of attributes of tokens, such as ['text', 'tag_']")
@@ -101,7 +101,7 @@ def _listed(docs: Any, vocab: Any) -> Iterable[Any]:
         return docs.get_docs(vocab)  # type: ignore[no-any-return]
     found = docs if isinstance(docs, Iterable) and not hasattr(docs, "ents") else None
     if found is None or isinstance(docs, str):
-        raise DataError(f"{type(docs).__name__} in the place of Docs", remedy="give a list of Docs, or a DocBin")
+        raise DataError(f"{type(docs).__name__} instead of Docs", remedy="give a list of Docs, or a DocBin")
     return _checked(found)
 
 

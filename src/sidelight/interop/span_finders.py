@@ -138,7 +138,7 @@ def _named(finders: Any) -> list[tuple[str, Any]]:
     if isinstance(finders, Mapping):
         return list(finders.items())
     if not is_listed(finders):
-        raise DataError(f"{type(finders).__name__} in the place of finders", remedy=f"{FINDERS}, each in a list")
+        raise DataError(f"{type(finders).__name__} instead of finders", remedy=f"{FINDERS}, each in a list")
     parts = [part for finder in finders for part in getattr(finder, "annotators", [finder])]
     return [(_name_of(part), part) for part in parts]
 

@@ -184,7 +184,7 @@ def pairs_of_input(pairs: Any, targets: Any = None) -> tuple[Sequence[Any], Sequ
                 raise DataError(problem, remedy="give lists of sentences, sources and targets, or a list of pairs")
         return list(pairs), list(targets)
     if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable) or getattr(pairs, "shape", None) == ():
-        problem = f"{type(pairs).__name__} in the place of all pairs"
+        problem = f"{type(pairs).__name__} instead of a list of pairs"
         raise DataError(problem, remedy="give a list of (source words, target words) tuples")
     together = list(pairs)
     for number, pair in enumerate(together):

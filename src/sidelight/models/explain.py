@@ -25,7 +25,7 @@ from sidelight.structures.segment_structure import SegmentStructure
 from sidelight.structures.weight_names import FeatureWeightNames, label_words
 
 SHOWN = 30  # contributions, the largest
-WHOLE = -1  # in the place of a token: of the whole output
+WHOLE = -1  # instead of a token: of the whole output
 SLOT = "slot"  # all that a choice is worth, where features have no names
 NONE = "–"  # the other output has no such part
 

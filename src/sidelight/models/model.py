@@ -50,7 +50,7 @@ def history_in(values: Mapping[str, Any]) -> list[Point]:
     points = list_of(values, "history") if "history" in values else []
     for point in points:
         if not isinstance(point, list) or len(point) != 3 or not all(_is_amount(one) for one in point):
-            raise ModelFileError("the history of training is no list of rounds")
+            raise ModelFileError("the history of training is not a list of rounds")
     return [*points]
 
 

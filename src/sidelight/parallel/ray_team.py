@@ -268,7 +268,7 @@ class Team:
         return (answer, result[1]) if isinstance(result, list) else answer
 
     def _restart(self, number: int, name: str, deaths: int, error: Exception) -> None:
-        """Another actor in the place of one that died over something, with the same pieces."""
+        """Another actor instead of one that died over something, with the same pieces."""
         if not self.ray.is_initialized():
             raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}") from None
         where = f"worker {number} with {name}"

@@ -139,7 +139,7 @@ def names_in(spec: Any) -> tuple[Any, ...]:
     """Labels in order of appearance."""
     names = list_of(spec, "names")
     if not all(isinstance(name, str | int) for name in names) or len(set(names)) != len(names):
-        raise ModelFileError("'names' are no labels")
+        raise ModelFileError("'names' are not labels")
     return tuple(names)
 
 

@@ -25,7 +25,7 @@ Found = TypeVar("Found")
 
 def read_rules(path: str | Path) -> list[Rule]:
     """Run a file and take its rules; raises `DataError` with the line where it fails, or where it has none."""
-    return run_file(path, _rules_of, remedy="give a file of Python with @rule functions")
+    return run_file(path, _rules_of, remedy="give a Python file with @rule functions")
 
 
 def run_file(path: str | Path, take: Callable[[ModuleType, Path], Found], *, remedy: str) -> Found:
@@ -48,7 +48,7 @@ def run_file(path: str | Path, take: Callable[[ModuleType, Path], Found], *, rem
     except DataError as error:
         if error.file == str(path):
             raise
-        raise DataError(str(error), file=path, line=_line(error, path), remedy="mend the file") from error
+        raise DataError(str(error), file=path, line=_line(error, path), remedy="fix the file") from error
     except SyntaxError as error:
         file, line = error.filename or path, error.lineno  # of a module beside it, maybe
         raise DataError(f"{error.msg}", file=file, line=line, remedy="correct the syntax") from error
@@ -58,7 +58,7 @@ def run_file(path: str | Path, take: Callable[[ModuleType, Path], Found], *, rem
         raise DataError(problem, file=path, line=_line(error, path), remedy=remedy) from error
     except (Exception, GeneratorExit) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise DataError(problem, file=path, line=_line(error, path), remedy="mend the file") from error
+        raise DataError(problem, file=path, line=_line(error, path), remedy="fix the file") from error
 
 
 def _rules_of(module: ModuleType, path: Path) -> list[Rule]:

@@ -141,7 +141,7 @@ class Rule:
     def _failure(self, error: BaseException, example: int | None) -> DataError:
         file, line = place_of(error, self.says)
         where = "" if example is None else f" on example {example}"
-        problem, remedy = f"{type(error).__name__}: {error}", "mend the rule"
+        problem, remedy = f"{type(error).__name__}: {error}", "fix the rule"
         if isinstance(error, DataError):
             problem, remedy = error.problem, error.remedy or remedy
         elif isinstance(error, Misused):
@@ -209,7 +209,7 @@ def rule(
 def checked_rules(rules: Iterable[Any] | None, *, name: str = "rules") -> tuple[Rule, ...]:
     """The rules of a list, which errors call by `name`; None means no rules.
 
-    Raises `DataError` for what is no list of rules, and where two rules whose penalties are to be learned have one
+    Raises `DataError` for what is not a list of rules, and where two rules whose penalties are to be learned have one
     name: penalties are kept by the names of rules.
 
     >>> from sidelight.rules import gallery
@@ -241,7 +241,7 @@ def _check_names(rules: Sequence[Rule]) -> None:
         if rule.learned and named.setdefault(rule.name, rule) != rule:
             raise DataError(
                 f"two rules whose penalties are to be learned are called {rule.name}",
-                remedy="name one of them otherwise: @rule(name=…), or name=… of a rule of the gallery",
+                remedy="rename one of them: @rule(name=…), or name=… of a rule of the gallery",
             )
 
 

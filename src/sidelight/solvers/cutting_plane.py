@@ -1,7 +1,7 @@
 """Cutting planes with dual coordinate descent, one slack per term.
 
 The problem:  min_w P(w) = ½ ‖w‖² + Σ_i C_i max(0, v_i(w))^p  with v_i(w) = max over outputs of offset + slope · w,
-or the logistic loss log(1 + exp v_i) in the place of the power (`objective.cuts.LOGISTIC`).
+or the logistic loss log(1 + exp v_i) instead of the power (`objective.cuts.LOGISTIC`).
 
 A round goes through the terms block by block, in random order: it finds the worst output of each term of the block at
 the current weights (in parallel), adds those that are violated by more than ε over the cuts a term has already, and

@@ -272,7 +272,7 @@ class Lbfgs:
         return None
 
     def _remember(self, point: Floats, gradient: Floats) -> int | None:
-        """Keep the new pair in the place of the oldest, unless it says nothing about curvature."""
+        """Keep the new pair instead of the oldest, unless it says nothing about curvature."""
         memory = self.options.memory
         full = len(self.order) == memory
         slot = self.order[0] if full else next(i for i in range(memory) if i not in self.order)

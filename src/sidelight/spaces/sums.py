@@ -124,6 +124,8 @@ def _method(thing: Any, name: str, what: str) -> Any:
     if method is None:
         problem = f"{type(thing).__name__} has no {what}"
         if (why := getattr(thing, "no_sums", None)) is not None:
-            raise Intractable(f"{problem}: {why}; use what asks for best outputs alone, as jlis and perceptron do")
-        raise Intractable(f"{problem} (a method {name}); add it, or use what asks for best outputs alone")
+            raise Intractable(
+                f"{problem}: {why}; use a learner that needs only best outputs, such as jlis or perceptron"
+            )
+        raise Intractable(f"{problem} (a method {name}); add it, or use a learner that needs only best outputs")
     return method

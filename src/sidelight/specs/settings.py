@@ -305,6 +305,6 @@ def _checked_pairs(allowed: Any) -> list[tuple[Any, Any]]:
 
 
 def check_callbacks(callbacks: Any) -> None:
-    """Raises ValueError for what is no list of functions."""
+    """Raises ValueError for what is not a list of functions."""
     if not isinstance(callbacks, list | tuple) or not all(map(callable, callbacks)):
         raise ValueError(f"callbacks is {shown(callbacks)}; give a list of functions of a Round")

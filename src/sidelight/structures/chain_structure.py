@@ -141,7 +141,7 @@ class Chains:
         else:
             labels = before.labels
             if with_states(LabelSet(labels.classes), settings.states) != labels:
-                raise DataError("the labels of the model have other states", remedy="use the same states, or fit anew")
+                raise DataError("the labels of the model have other states", remedy="use the same states, or fit again")
         extractor, rows = token_rows(settings, xs, before)
         encoded = encode(evidence, labels, rows.starts, sequences=settings.sequences)
         structure = chain_structure(settings, labels, extractor, before)

@@ -101,7 +101,7 @@ def _labels(piece: Evidence, i: int, labels: Any, what: str) -> Any:
         raise trouble(piece, i, problem=f"the {what} labels {labels!r} are a {type(labels).__name__}", remedy=LABELS)
     for t, label in enumerate(labels):
         if isinstance(label, list | set | dict | np.ndarray):
-            raise trouble(piece, i, token=t, problem=f"the {what} label {label!r} is no label", remedy=LABELS)
+            raise trouble(piece, i, token=t, problem=f"the {what} label {label!r} is not a label", remedy=LABELS)
     return labels
 
 

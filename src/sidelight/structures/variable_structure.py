@@ -90,7 +90,7 @@ class VariableStructure:
 
     def _known(self, rows: VariableRows, given: Any, what: str, pieces: Sequence[Evidence]) -> Encoded:
         if len(given) != len(rows):
-            raise DataError(f"{len(rows)} inputs and {len(given)} {what}", remedy="give as many of each")
+            raise DataError(f"{len(rows)} inputs and {len(given)} {what}", remedy="give equal numbers of both")
         return encode_variables(pieces, rows.called, self.labels)
 
     def slots(self, rows: VariableRows) -> list[str]:

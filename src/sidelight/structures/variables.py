@@ -81,7 +81,7 @@ def asked(name: str, function: Callable[..., Any], *given: Any, i: int) -> Any:
         return function(*given)
     except Exception as error:
         problem = f"input {i}: {name} raised {type(error).__name__}: {error}"
-        raise DataError(problem, remedy=f"mend the function {name}") from error
+        raise DataError(problem, remedy=f"fix the function {name}") from error
 
 
 def pair_types(reader: VariableReader, xs: Sequence[Any]) -> tuple[PairType, ...]:

@@ -146,7 +146,7 @@ class FeatureWeightNames:
 
     @property
     def hashed(self) -> bool:
-        """Whether features have numbers in the place of names."""
+        """Whether features have numbers instead of names."""
         return not self.names
 
     def named(self, place: int) -> Named:

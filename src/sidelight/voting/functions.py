@@ -97,14 +97,14 @@ def labelling_function(
 
 
 def named_functions(functions: Any) -> tuple[LabellingFunction, ...]:
-    """Functions with their names, which must differ; raises `DataError` for what is no list of functions.
+    """Functions with their names, which must differ; raises `DataError` for what is not a list of functions.
 
     >>> def suffix(words): return [None for _ in words]
     >>> [one.name for one in named_functions([suffix])], [one.name for one in named_functions({"last": suffix})]
     (['suffix'], ['last'])
     """
     if not is_listed(functions) and not isinstance(functions, Mapping):
-        problem = f"a {type(functions).__name__} in the place of labelling functions"
+        problem = f"a {type(functions).__name__} instead of labelling functions"
         raise DataError(problem, remedy="give a list of functions, or {name: function}")
     if isinstance(functions, Mapping):
         result = [_made(function, name) for name, function in functions.items()]
@@ -153,7 +153,7 @@ def _name_of(function: Any) -> str:
 
 def read_functions(path: str | Path) -> tuple[LabellingFunction, ...]:
     """Run a file and take its functions; raises `DataError` with the line where it fails, or where it has none."""
-    return run_file(path, _functions_of, remedy="give a file of Python with functions of a sentence")
+    return run_file(path, _functions_of, remedy="give a Python file with functions of a sentence")
 
 
 def _functions_of(module: ModuleType, path: Path) -> tuple[LabellingFunction, ...]:

@@ -201,7 +201,7 @@ def _voted(
         except Exception as error:
             columns = not alone and length > 0 and isinstance(x[0], tuple)
             said_of_tokens = ": tokens are tuples here, a text for each column of the file" if columns else ""
-            remedy = f"mend the function{said_of_tokens}"
+            remedy = f"fix the function{said_of_tokens}"
             raise DataError(f"{where}: {type(error).__name__}: {error}", remedy=remedy) from error
     return single_votes(x, said) if alone else Voted(x, said)
 

@@ -23,7 +23,7 @@ class CountedInput:
 
 
 def as_slots(structure: Any, evidence: Sequence[Evidence]) -> list[Evidence]:
-    """The evidence with choices, by their numbers, in the place of outputs."""
+    """The evidence with choices, by their numbers, instead of outputs."""
     lengths = structure.batch([piece.x for piece in evidence]).lengths.tolist()
     return [_piece(structure, piece, CountedInput(piece.x, length)) for piece, length in zip(evidence, lengths)]
 

@@ -64,7 +64,7 @@ def demo_page(served: ServedModel, limits: Limits, text: str = "") -> tuple[int,
 
 
 def failed_page(served: ServedModel, limits: Limits, text: str, error: RequestError) -> str:
-    """The page with an error in the place of an answer."""
+    """The page with an error instead of an answer."""
     page = Page(served.name, _lead(served), style=STYLE)
     page.add("Text", _form(served, text))
     page.add("Answer", Html(f'<p class="error">{escape(error)}</p>'))

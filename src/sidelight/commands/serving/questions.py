@@ -60,7 +60,7 @@ def question_of(body: bytes, model: Model, entry: StructureEntry | None, limits:
     if "text" in asked and not isinstance(asked["text"], str):
         raise RequestError(UNUSABLE, f'"text" is {_kind(asked["text"])}; {EXAMPLE}')
     if "inputs" in asked and not (isinstance(asked["inputs"], list) and asked["inputs"]):
-        raise RequestError(UNUSABLE, '"inputs" is no list of inputs; send e.g. {"inputs": [{"tokens": ["a", "b"]}]}')
+        raise RequestError(UNUSABLE, '"inputs" is not a list of inputs; send e.g. {"inputs": [{"tokens": ["a", "b"]}]}')
     if entry is not None:
         question = _structured(asked, entry, wishes)
     elif "text" in asked:

@@ -3,7 +3,7 @@
     {"tokens": ["Lights", "on"], "votes": {"suffix": ["NOUN", null], "words": [null, ["ADP", "ADV"]], "caps": null}}
     {"features": {"w=on": 1}, "votes": {"greeting": "ham", "length": null}}
 
-A vote is a label, a list of labels of which one is right, or null; null in the place of a function's votes says that it
+A vote is a label, a list of labels of which one is right, or null; null instead of a function's votes says that it
 was asked and votes on nothing.
 """
 

@@ -137,7 +137,7 @@ class Lexicon:
 
 
 def check_columns(templates: Templates, columns: Columns, *, trained: int = 0) -> None:
-    """Refuse input without the column of a template, or with attributes in the place of columns.
+    """Refuse input without the column of a template, or with attributes instead of columns.
 
     There were `trained` columns in training; 0 where that is not known.
     """

@@ -37,7 +37,7 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One line of a template file; `text` has `{}` in the place of each macro."""
+    """One line of a template file; `text` has `{}` instead of each macro."""
 
     text: str
     slots: tuple[Slot, ...]

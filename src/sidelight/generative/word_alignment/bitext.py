@@ -74,7 +74,7 @@ def check_sentences(sources: Sentences, targets: Sentences) -> None:
             listed = isinstance(sentence, Sequence | np.ndarray) and getattr(sentence, "shape", None) != ()
             if not listed or not all(isinstance(word, str) for word in sentence):
                 raise DataError(
-                    f"the {side} sentence of pair {number} is no list of words", remedy="give a list of strings"
+                    f"the {side} sentence of pair {number} is not a list of words", remedy="give a list of strings"
                 )
             if not len(sentence):
                 raise DataError(f"the {side} sentence of pair {number} is empty", remedy="leave the pair out")

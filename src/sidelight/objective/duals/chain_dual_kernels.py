@@ -33,7 +33,7 @@ class Potentials(NamedTuple):
         return {}, self._asdict()
 
     def stored(self, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Potentials:
-        """Such a state, in the place of this one."""
+        """Such a state, instead of this one."""
         return Potentials(*(array_like(arrays, name, mine, finite=False) for name, mine in self.state()[1].items()))
 
 

@@ -164,7 +164,7 @@ class SharedPotentials:
         return {"depth": self.depth, "rate": self.rate}, {"direction": self.direction}
 
     def stored(self, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> SharedPotentials:
-        """Such a state, in the place of this one."""
+        """Such a state, instead of this one."""
         depth, rate = number_of(numbers, "depth"), number_of(numbers, "rate", low=0.0)
         return SharedPotentials(array_like(arrays, "direction", self.direction), depth, rate)
 

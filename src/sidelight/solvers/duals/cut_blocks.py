@@ -43,7 +43,7 @@ class _Block:
         return self.offsets + np.array(products, dtype=np.float64)
 
     def put(self, place: int, indices: Ids, values: Floats, offset: float, scratch: Floats) -> None:
-        """A cut in the place of one without weight, or after all of them."""
+        """A cut instead of one without weight, or after all of them."""
         size = len(self.rows)
         if place == size:
             self.rows.append((indices, values))
@@ -149,7 +149,7 @@ class CutBlocks:
         return moves
 
     def _add(self, i: int, found: Worst, values: Floats) -> int:
-        """One more cut, in the place of one without weight if there is any; returns its place."""
+        """One more cut, instead of one without weight if there is any; returns its place."""
         block = self._blocks[i]
         idle = np.flatnonzero(block.alphas == 0.0)
         place = int(idle[np.argmin(values[idle])]) if len(idle) else len(values)

@@ -1,6 +1,6 @@
 """Two graphs of which the first is a forest: what its words are worth by dynamic programs, at some prices.
 
-A price of every word of the second graph, in the place of "no word twice", leaves a forest of choices, whose best is
+A price of every word of the second graph, instead of "no word twice", leaves a forest of choices, whose best is
 found from its leaves to its roots in O(words · (words + edges)). Run back to the leaves, the same programs say what a
 word can be worth at most with a choice. `price_kernels` has the prices.
 

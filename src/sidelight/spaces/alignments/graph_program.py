@@ -8,7 +8,7 @@ with nothing have no columns of their own, their worth is taken off what is mapp
 
     words      Σ_c h[a, c] <= 1, Σ_a h[a, c] <= 1, and >= 1 where a word must be mapped
     edges      Σ_f h[e, f] <= 1, and >= 1 where an edge must be mapped
-    support    Σ_{f from c} h[e, f] <= h[a, c] for e from a, the same for where edges go to, and for f in the place of e
+    support    Σ_{f from c} h[e, f] <= h[a, c] for e from a, the same for where edges go to, and for f instead of e
                (Eq. 5.8 has this for single edges; summed up the relaxation is tighter, with fewer rows)
     presence   h[a, c] + h[b, d] − h[e, f] <= 1, for e = (a, b), f = (c, d)
 

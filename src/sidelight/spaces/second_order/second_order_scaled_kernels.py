@@ -25,7 +25,7 @@ from sidelight.spaces.chains.chain_scaled_kernels import largest, padded
 
 TINY = 1e-150
 STEEPEST = 138.0  # exp of minus this is 1e-60
-LOST = np.inf  # in the place of a log-sum
+LOST = np.inf  # instead of a log-sum
 
 
 class ScaledMoves(NamedTuple):

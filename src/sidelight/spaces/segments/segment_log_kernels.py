@@ -1,6 +1,6 @@
 """Forward and backward recursions over labelled segmentations, in the domain of logarithms.
 
-The recursions are those of `segment_kernels` with sums of exponentials in the place of maxima. What a state is worth
+The recursions are those of `segment_kernels` with sums of exponentials instead of maxima. What a state is worth
 stays a logarithm; each sum has its largest part taken out, so that nothing overflows and -inf stays -inf. The
 exponentials of segments, M · L a token, are made a block at a time (`exponentials`). Those of transitions are made once
 for all, with the largest transition taken out, so that a step from label to label multiplies and adds. A sum over

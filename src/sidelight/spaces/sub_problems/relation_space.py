@@ -80,7 +80,7 @@ class RelationSpace(SummedSlotSpace):
         most = int(self.counts.max(initial=0))
         if self.n_types**most > MOST_SUMMED:
             problem = f"a sum over the types of {most} entities has {self.n_types}^{most} terms"
-            raise Intractable(f"{problem}; use what asks for best outputs alone")
+            raise Intractable(f"{problem}; use a learner that needs only best outputs")
         totals, beliefs = np.empty(len(self.starts) - 1), np.zeros((len(scores) if shares else 0, self.n_labels))
         unary = scores if self.alone is None else scores + self.alone
         pair_starts = self.pair_starts

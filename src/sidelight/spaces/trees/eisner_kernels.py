@@ -8,7 +8,7 @@ of its sentence, whose first row is taken off), −inf where it may not be. Span
     left[i, j]   = max over k of left[i, k] + inner[k, j] + arc(j → k)    all below j, down to i on its left
 
 With a single root, what stands between 0 and its child has no other child of 0: q = 0. Sums are the same with log-sums
-in the place of maxima; going back over them from the last to the first gives the gradient, which is the probability of
+instead of maxima; going back over them from the last to the first gives the gradient, which is the probability of
 each arc. O(n³) time and O(n²) memory.
 """
 

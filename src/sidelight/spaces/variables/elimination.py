@@ -5,7 +5,7 @@ speak of it and maximise over its labels: a table over its neighbours remains. O
 best label given those that were eliminated later. For entities and relations this goes through relations first, each a
 table over its two entities, and ends with one table over all entities: enumeration that knows the structure.
 
-With log-sums in the place of maxima the same steps give the sum over all outputs; on the way back the belief in a
+With log-sums instead of maxima the same steps give the sum over all outputs; on the way back the belief in a
 step's table is that in what it left times that in its variable given the rest (a junction tree of the same order).
 
 Which variable comes next (the one whose table is smallest) depends on what speaks of what, not on scores, so plans are

@@ -297,14 +297,14 @@ def raise_at_no_label(evidence: Sequence[Evidence], *, sequences: bool) -> None:
 
 def no_label(piece: Evidence, i: int, label: Any, token: int | None) -> DataError:
     """The error for what is no label."""
-    remedy = "give sets of labels; None in the place of a set is any label"
+    remedy = "give sets of labels; None instead of a set means any label"
     if isinstance(piece, Gold):
         remedy = "give labels; Candidates takes sets of them, and Partial None where there is none"
     elif isinstance(piece, Partial):
         remedy = "give labels, or None where one is not known"
     elif isinstance(piece, Voted):
         remedy = "a vote is a label, a set of labels, or None"
-    return trouble(piece, i, problem=f"{label!r} is no label", remedy=remedy, token=token)
+    return trouble(piece, i, problem=f"{label!r} is not a label", remedy=remedy, token=token)
 
 
 MANY = 1000  # labels that nobody asks about
