@@ -78,7 +78,9 @@ def test_rules_bear_on_answers_and_are_explained(serve, chain):
         assert found["without_rules"][3] == "B-LOC" and "B-LOC" not in found["labels"]
         (rule,) = found["rules"]
         assert rule["penalty"] is None and rule["broken_without_rules"] == 1 and rule["broken"] == 0
-        assert "no_place" in ask("/?text=Ann+lives+in+Oslo").text
+        assert "no_place" in ask("/?text=Ann+lives+in+Oslo").text.partition("broken with rules")[2]
+        obeyed = ask("/?text=Ann+lives").text
+        assert "the labels obey all rules" in obeyed and "broken with rules" not in obeyed
     impossible = Constrained(chain.model, [gallery.at_most(0, "O"), gallery.at_least(1, "O", name="some")])
     with serve(ServedModel(name="r", model=chain.model, under=impossible), Limits()) as ask:
         refused = ask.predict(text="Ann lives in Oslo")

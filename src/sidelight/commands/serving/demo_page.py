@@ -156,7 +156,7 @@ def _document(one: Mapping[str, Any], line: str, colours: Mapping[str, str]) -> 
 
 
 def _why(served: ServedModel, one: Mapping[str, Any], colours: Mapping[str, str]) -> str:
-    """How sure the model is, the runner-up, the weights that decide, and what rules did."""
+    """The confidence of the model, the runner-up, the weights that decide, and what rules did."""
     if one["score"] is None:
         return '<p class="faint">There is no other output to compare with.</p>'
     own = one.get("without_rules", one["labels"] if served.model.sequences else one["label"])
@@ -168,7 +168,7 @@ def _why(served: ServedModel, one: Mapping[str, Any], colours: Mapping[str, str]
         if a != b
     ]
     alone = " without rules" if "without_rules" in one else ""
-    body = f"<h3>Runner-up{alone}</h3><p>{'; '.join(differ) or 'the same labels, cut in other places'}</p>"
+    body = f"<h3>Runner-up{alone}</h3><p>{'; '.join(differ) or 'the same labels with other segment boundaries'}</p>"
     body += _sureness(one, tokens, colours, served)
     rows = [
         Html(
@@ -184,22 +184,32 @@ def _why(served: ServedModel, one: Mapping[str, Any], colours: Mapping[str, str]
         if rows
         else ""
     )
-    if one.get("rules"):
-        lines = [
-            (
-                rule["name"],
-                "hard" if rule["penalty"] is None else f"{rule['penalty']:.2f}",
-                rule["broken_without_rules"],
-                rule["broken"],
-                ", ".join(f"{tokens[c['token']]}: {c['from']} → {c['to']}" for c in rule["changes"]) or "nothing",
-            )
-            for rule in one["rules"]
-        ]
-        rule_table = table(["rule", "a violation costs", "broken without rules", "broken", "changes"], lines)
-        body += f"<h3>Rules</h3>{rule_table.text}"
+    body += _what_rules_did(one.get("rules", ()), tokens)
     heading = f"Why? Margin {one['margin']:.3f} over the runner-up{alone}"
     changed = any(rule["changes"] for rule in one.get("rules", ()))
     return f"<details{' open' if changed else ''}><summary>{heading}</summary>{body}</details>"
+
+
+def _what_rules_did(rules: Sequence[Mapping[str, Any]], tokens: Sequence[str]) -> str:
+    """The rules that some output breaks, and how many others there are."""
+    if not rules:
+        return ""
+    told = [rule for rule in rules if rule["broken_without_rules"] or rule["broken"] or rule["changes"]]
+    lines = [
+        (
+            rule["name"],
+            "hard" if rule["penalty"] is None else f"{rule['penalty']:.2f}",
+            rule["broken_without_rules"],
+            rule["broken"],
+            ", ".join(f"{tokens[c['token']]}: {c['from']} → {c['to']}" for c in rule["changes"]) or "nothing",
+        )
+        for rule in told
+    ]
+    heads = ["rule", "cost of a violation", "broken without rules", "broken with rules", "changes"]
+    others = len(rules) - len(told)
+    which = "all rules" if not told else f"{others:,} other rule{'s' * (others != 1)}"
+    obeyed = f"<p>Even without rules, the labels obey {which}.</p>" if others else ""
+    return f"<h3>Rules</h3>{table(heads, lines).text if told else ''}{obeyed}"
 
 
 def _at(item: Mapping[str, Any], tokens: Sequence[str]) -> str:
@@ -222,11 +232,11 @@ def _sureness(one: Mapping[str, Any], tokens: Sequence[str], colours: Mapping[st
         first = f"<td>{escape(token)}</td>" if served.model.sequences else ""
         rows.append(f"<tr>{first}<td>{escape(label)}</td><td>{bar}{100 * sure:.1f} %</td><td>{other}</td></tr>")
     if not rows:
-        return f"<h3>How sure</h3><p>Every label has at least {100 * UNSURE:.0f} %.</p>"
+        return f"<h3>Confidence</h3><p>Every label has a probability of at least {100 * UNSURE:.0f} %.</p>"
     heads = (["token"] if served.model.sequences else []) + ["label", "probability", "next"]
     top = "".join(f"<th>{head}</th>" for head in heads)
-    least = f", the {LEAST_SURE} least sure tokens" if len(doubtful) > LEAST_SURE else ""
-    return f"<h3>How sure{least}</h3><div class='wide'><table><tr>{top}</tr>{''.join(rows)}</table></div>"
+    least = f": the {LEAST_SURE} least certain tokens" if len(doubtful) > LEAST_SURE else ""
+    return f"<h3>Confidence{least}</h3><div class='wide'><table><tr>{top}</tr>{''.join(rows)}</table></div>"
 
 
 def _about(served: ServedModel, limits: Limits) -> Html:
@@ -236,7 +246,7 @@ def _about(served: ServedModel, limits: Limits) -> Html:
     labels = [str(one) for one in about.get("labels", ())]
     rows += [("labels", f"{len(labels):,}: {', '.join(labels[:40])}")] if labels else []
     rows += [("rules", ", ".join(about["rules"]))] if about["rules"] else []
-    rows += [("weights that are not zero", f"{about['nonzero_weights']:,} of {about['weights']:,}")]
-    rows += [("at a time", f"{limits.max_tokens:,} tokens, {limits.max_bytes:,} bytes, {limits.max_seconds:g} seconds")]
-    rows += [("from programs", 'POST /predict {"text": "…", "probabilities": true}; GET /model, /health')]
+    rows += [("nonzero weights", f"{about['nonzero_weights']:,} of {about['weights']:,}")]
+    rows += [("limits", f"{limits.max_tokens:,} tokens, {limits.max_bytes:,} bytes, {limits.max_seconds:g} seconds")]
+    rows += [("API", 'POST /predict {"text": "…", "probabilities": true}; GET /model, /health')]
     return table(["", ""], rows)
