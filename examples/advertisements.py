@@ -1,4 +1,4 @@
-"""The rules of thesis Table 3.2, about advertisements for apartments: an HMM from two labelled ones, with and without.
+"""The rules of thesis Table 3.2 for apartment advertisements: an HMM from two labelled ones, with and without rules.
 
 Rules about words are hard here, and one line each; a field is at least three words long, and ends at punctuation or at
 the end of a line. Phone numbers, addresses and prices are one token each, as in the thesis: *PHONE*, *EMAIL*, *MONEY*.

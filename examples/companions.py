@@ -1,4 +1,4 @@
-"""Five labelled references, and the knowledge that a shuffled reference is no reference (J-LIS)."""
+"""Five labelled references, and the knowledge that a shuffled reference is malformed (J-LIS)."""
 
 import sidelight as sl
 from sidelight.corpus import references

@@ -1,4 +1,4 @@
-"""A tag dictionary on sentences that nobody labelled: each word has one of the tags of its entry."""
+"""A tag dictionary on unlabelled sentences: each word has one of the tags of its entry."""
 
 import random
 

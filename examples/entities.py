@@ -1,4 +1,4 @@
-"""Entities and relations decided together: two classifiers, and rules about what goes with what."""
+"""Entities and relations predicted jointly: two classifiers, and rules about which types go together."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What sklearn-crfsuite users have: a list of dicts per sentence. Nothing else needs to change."""
+"""Features as for sklearn-crfsuite: a list of dicts per sentence. Nothing else needs to change."""
 
 import sidelight as sl
 

@@ -1,4 +1,4 @@
-"""Are two names the same? Learned from yes and no alone, over an alignment of letters that nobody labelled (LCLR)."""
+"""Are two names the same? Learned from yes/no answers alone, with letter alignments as latent structures (LCLR)."""
 
 import random
 

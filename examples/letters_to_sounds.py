@@ -1,4 +1,4 @@
-"""Two strings aligned piece by piece: letters and sounds, from three alignments and answers about other pairs."""
+"""Alignment of letters and sounds, learned from three aligned words and yes/no answers about other pairs."""
 
 import random
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""A structure that the library does not have, in thirty lines: choose exactly k of n things."""
+"""A structure that the library lacks, in thirty lines: choose exactly k of n items."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A dependency parser learned from trees, on sentences of a small grammar."""
+"""A dependency parser learned from trees, for sentences of a small grammar."""
 
 import random
 

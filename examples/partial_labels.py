@@ -1,4 +1,4 @@
-"""Annotators who mark what they are sure of: labels of some tokens, nothing about the others."""
+"""Annotators who only mark what they are sure of: labels for some tokens, nothing about the others."""
 
 import random
 

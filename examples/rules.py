@@ -1,4 +1,4 @@
-"""A dozen lines of rules as supervision: an HMM from five labelled references, with and without them."""
+"""A dozen lines of rules as supervision: an HMM trained on five labelled references, with and without them."""
 
 from sidelight import Tagger, gold, recipes, unlabeled
 from sidelight.corpus import references

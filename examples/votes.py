@@ -1,4 +1,4 @@
-"""Labelling functions that are often wrong: the tagger learns how far to trust each of them."""
+"""Labelling functions that are often wrong: the tagger learns how reliable each of them is."""
 
 import random
 

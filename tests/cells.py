@@ -228,7 +228,7 @@ def page(found: dict[Cell, Outcome]) -> str:
 
 MARK = "°"  # behind what works with an option that is not the default
 NAMES = {"classes": "classes", "chain": "chain", "second_order": "chain, order 2", "segments": "segments"}
-NAMES |= {"variables": "variables (`Joint`)", "own": "one's own (`Predictor`)"}
+NAMES |= {"variables": "variables (`Joint`)", "own": "your own (`Predictor`)"}
 LETTERS = {
     "gold": "G",
     "partial": "P",
@@ -238,15 +238,15 @@ LETTERS = {
     "votes": "V",
     "rules": "R",
 }
-HEAD = """# What learns from what, on which structure
+HEAD = """# Learners, structures and evidence
 
-The tests make these tables: they fit every learner on every structure, with every kind of evidence beside Gold. A
-combination that is not here is refused, in one line that names what is missing. The structure of one's own is an
-example that knows only its best output: a tag for every word, one verb at most.
+The tests generate these tables: they fit every learner on every structure, with every kind of evidence besides Gold.
+Other combinations are refused with one line that names what is missing. "Your own" is an example of a structure that
+only finds its best output: a tag for every word, with at most one verb.
 
-G Gold, P partial labels, C candidates, A companion answers, U unlabelled inputs, V votes, R rules in prediction.
+G: Gold, P: partial labels, C: candidates, A: companion answers, U: unlabelled inputs, V: votes, R: rules in prediction.
 `lclr` learns from companion answers alone.
-° needs an option, which the refusal names: `contrastive(neighbours="transpose")`, `initial="random"` for `cllp`
+°: needs an option, which the error message names: `contrastive(neighbours="transpose")`, `initial="random"` for `cllp`
 and `mms`. The tables below set it too."""
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 FOLDER = Path(__file__).parents[1] / "examples"
 HEAD = """# Gallery
 
-Examples of one idea each, on data that they make themselves: the files of the folder `examples`. The tests run all of
-them, and compare what they print with what this page says. Each takes less than ten seconds once kernels are compiled.
+The programs in the folder `examples`, one idea each, with generated data. The tests run all of them and compare their
+output with this page. Each takes less than ten seconds once kernels are compiled.
 """
 ORDER = {
     "mixed_evidence": "Mixed evidence",
@@ -22,11 +22,11 @@ ORDER = {
     "rules": "Rules",
     "advertisements": "Rules about words",
     "votes": "Labelling functions",
-    "entities": "Decisions taken together",
+    "entities": "Joint decisions",
     "parser": "A parser",
     "letters_to_sounds": "Alignment of strings",
-    "latent_alignment": "Structures that nobody labelled",
-    "own_structure": "A structure of your own",
+    "latent_alignment": "Latent structures",
+    "own_structure": "Your own structure",
     "from_crfsuite": "From CRFsuite",
 }
 

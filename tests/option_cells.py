@@ -223,14 +223,14 @@ LAWS: dict[str, Callable[[OptionCell, Any], None]] = {name: globals()[name] for 
 LETTERS = dict(zip(OPTIONS, ("K", "W", "V", "H", "F", "S", "T")))
 HEAD = """## Options of a fit
 
-The tests check what each setting promises: a cost or weight that is the default changes no bit, and another one does;
-the model is the one that validation found best; an interrupted fit goes on from its checkpoint to the same bits;
-`partial_fit` learns weights for new features.
+The tests check each setting: default costs and weights change no bit, and others do; the model is the one that scored
+best in validation; an interrupted fit resumes from its checkpoint to the same bits; `partial_fit` learns weights for
+new features.
 
-K cost, W class weights, V validation, H checkpoint, F `partial_fit`, S warm start, T rules in training."""
+K: cost, W: class weights, V: validation, H: checkpoint, F: `partial_fit`, S: warm start, T: rules in training."""
 ASKING = """## Questions to a model
 
-✓ for models of margins and of likelihoods, m for those of margins alone."""
+✓: margin and likelihood models, m: margin models only."""
 
 
 def option_page(found: dict[OptionCell, Outcome]) -> str:
