@@ -68,7 +68,7 @@ COMMANDS = (
     ),
     Entry(
         "report",
-        "Write a page about a model: scores per label, confusions, training, errors that it is surest of, rules.",
+        "Write an HTML page about a model: scores per label, confusions, training, most confident errors, rules.",
         "sidelight report model.sidelight test.txt --out report.html",
     ),
     Entry(

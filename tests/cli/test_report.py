@@ -12,7 +12,11 @@ from pathlib import Path
 import pytest
 
 import sidelight as sl
+from sidelight.commands.registry import NAMES, entry_named
 from sidelight.corpus import references
+from sidelight.corpus.facts import ARGUMENTS
+from sidelight.data.conllu import read_treebank
+from sidelight.report.pictures import RIGHT, WRONG
 
 RULES = """
 from sidelight.rules import gallery
@@ -67,7 +71,7 @@ def test_the_page_has_what_it_promises(run, made):
     run("report", "m.sidelight", "test.txt", "--rules", "rules.py")
     page = Path("report.html").read_text(encoding="utf-8")
     text = text_of(page)
-    for title in ("Model", "Scores", "Confusions", "Training", "surest of", "Rules"):
+    for title in ("Model", "Scores", "Confusions", "Training", "Most confident errors", "Rules"):
         assert title in text
     assert "Objective by round" in text and "20 gold" in text and "few_titles" in text
     scores = sl.evaluate(made[1], sl.load_model("m.sidelight").predict(made[0]))
@@ -90,11 +94,11 @@ def test_rules_are_broken_as_often_as_they_are(run, made):
     without = [y[0] for y in sl.load_model("m.sidelight").predict(made[0])]
     assert cells[1] == "hard" and cells[5] == "0"
     assert cells[4] == str(sum(label != "author" for label in without))
-    assert float(cells[2]) == 100.0  # the rule speaks of every input
+    assert float(cells[2]) == 100.0  # the rule covers every input
     assert float(cells[3]) == pytest.approx(100 * sum(y[0] == "author" for y in made[1]) / len(made[1]), abs=0.01)
 
 
-def test_a_rule_covers_the_inputs_that_it_speaks_of(run, made):
+def test_a_rule_covers_the_inputs_that_it_says_something_about(run, made):
     Path("rules.py").write_text(
         "from sidelight.rules import every, rule\n@rule\ndef years(x, y):\n"
         "    return every(y[t] == 'date' for t, word in enumerate(x.words) if word == '1994')\n"
@@ -106,9 +110,9 @@ def test_a_rule_covers_the_inputs_that_it_speaks_of(run, made):
     assert 0 < share < 1 and float(cells[2]) == pytest.approx(100 * share, abs=0.01)
 
 
-def test_of_each_input_the_surest_error_is_shown(run, made):
+def test_of_each_input_the_most_confident_error_is_shown(run, made):
     run("report", "m.sidelight", "test.txt")
-    shown = re.findall(r"Input (\d+):\s+([\d.]+) % sure", text_of(Path("report.html").read_text(encoding="utf-8")))
+    shown = re.findall(r"Input (\d+):\s+([\d.]+) % confident", text_of(Path("report.html").read_text(encoding="utf-8")))
     assert len({i for i, _ in shown}) == len(shown) > 1
     shares = [float(share) for _, share in shown]
     assert shares == sorted(shares, reverse=True)
@@ -140,6 +144,72 @@ def test_other_structures_have_a_page_too(run):
     assert "Every output is right." in (own := text_of(Path("own.html").read_text(encoding="utf-8")))
     assert "100.00 % UAS" in own
     assert "--inference" in run("report", "m", "own.conllu", "--inference", "beam", code=2).err
+
+
+def test_every_structure_has_pictures_of_its_errors(run):
+    for name in NAMES:
+        entry = entry_named(name)
+        run("generate", name, "--out", name)
+        (test,) = Path(name).glob("test.*")
+        gold = test.with_stem("gold")
+        files = entry.format_of(gold, None)
+        gold.write_text(files.write(files.read(gold, "gold")[:2]), encoding="utf-8")  # too few to be right
+        run("train", "--structure", name, "--learner", "perceptron", "--max-rounds", 1, "--gold", gold, "--out", "m")
+        run("report", "m", test)
+        page = Path("report.html").read_text(encoding="utf-8")
+        text_of(page)
+        errors = page.count("<h4>Input")
+        assert errors > 0 and page.count('<svg class="picture"') == errors
+        assert all(color in page for color in (RIGHT, WRONG))
+        labelled = [one for one in entry.measures(None) if one.labels is not None]
+        assert [f"Confusions: {one.name}" in page for one in labelled] == [True] * len(labelled)
+
+
+def test_the_labels_of_a_tree_are_counted(run):
+    run("generate", "tree", "--out", "t")
+    run(
+        "train",
+        "--structure",
+        "tree",
+        "--learner",
+        "perceptron",
+        "--max-rounds",
+        1,
+        "--gold",
+        "t/gold.conllu",
+        "--out",
+        "m",
+    )
+    run("report", "m", "t/test.conllu")
+    Path("own.conllu").write_text(run("predict", "m", "t/test.conllu").out, encoding="utf-8")
+    right, found = (
+        [relation for tree in read_treebank(Path(file)).ys for _, relation in tree]
+        for file in ("t/test.conllu", "own.conllu")
+    )
+    page = Path("report.html").read_text(encoding="utf-8")
+    cells = re.search(r"<td>obl</td>" + r'<td class="number">([\d.,]+)</td>' * 6, page).groups()
+    both = sum(one == other == "obl" for one, other in zip(right, found))
+    assert cells[3:] == (str(right.count("obl")), str(found.count("obl")), str(both))
+    assert float(cells[1]) == pytest.approx(100 * both / right.count("obl"), abs=0.01)
+
+
+def test_rules_of_relations_are_broken_as_often_as_they_are(run):
+    run("generate", "relations", "--out", "f")
+    files = ("--gold", "f/gold.jsonl", "--learner", "perceptron", "--max-rounds", 1, "--out", "m")
+    run("train", "--structure", "relations", *files)
+    run("report", "m", "f/test.jsonl", "--rules", "f/rules.py")
+    page = Path("report.html").read_text(encoding="utf-8")
+    cells = re.findall(r">([^<>]+)</td>", page.partition("broken with rules")[2].partition("</tr>")[2])
+    Path("own.jsonl").write_text(run("predict", "m", "f/test.jsonl").out, encoding="utf-8")
+    broken = 0
+    for line in Path("own.jsonl").read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        types = [one["type"] for one in entry["entities"]]
+        ends = [(ARGUMENTS[one["type"]], types[one["head"]], types[one["tail"]]) for one in entry["relations"]]
+        broken += any(wanted != (head, tail) for wanted, head, tail in ends)
+    assert cells == ["argument_types", "hard", "100.00", "100.00", str(broken), "0"] and broken > 0
+    run("report", "m", "f/test.jsonl")
+    assert "broken with rules" not in Path("report.html").read_text(encoding="utf-8")
 
 
 def test_what_it_refuses(run, made):

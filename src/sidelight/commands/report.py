@@ -16,7 +16,15 @@ from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, constrained
-from sidelight.commands.shared.structured import answers_of, filled, note_unproven, read_items, refuse, under_rules
+from sidelight.commands.shared.structured import (
+    answers_of,
+    filled,
+    note_unproven,
+    read_items,
+    refuse,
+    under_rules,
+    with_rules,
+)
 from sidelight.data.items import Item
 from sidelight.models.model import Model
 
@@ -24,16 +32,16 @@ from sidelight.models.model import Model
 def command(
     model: options.ModelFile,
     file: options.LabelledFile,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the page is written.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("report.html"),
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
     rules: RulesFiles = None,
     inference: Inference = options.DEFAULTS["inference"],
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
-    """Write a page about a model: scores per label, confusions, training, errors that it is surest of, rules.
+    """Write an HTML page about a model: scores per label, confusions, training, most confident errors, rules.
 
-    The page is one HTML file that opens without a network.
+    The page is one file that opens offline.
     """
     from sidelight.report.model_report import model_report
 
@@ -65,12 +73,23 @@ def _of_structure(
     model: Model, entry: StructureEntry, items: Sequence[Item], name: str, file: Path, format: str | None, jobs: int
 ) -> str:
     """The page about a model of another structure than labels."""
-    from sidelight.report.model_report import structure_report
+    from sidelight.report.structure_report import structure_report
 
-    answers = answers_of(model, [item.x for item in items], jobs=jobs)
+    xs = [item.x for item in items]
+    answers = answers_of(model, xs, jobs=jobs)
     note_unproven(answers)
     plain = model.structure.plain  # type: ignore[attr-defined]
     gold = [entry.output(plain, item, "gold") for item in items]
-    written = entry.format_of(file, format).write
-    texts = [(written([right]), written([found])) for right, found in zip(items, filled(entry, items, answers))]
-    return structure_report(model, entry.measures(plain), gold, answers.outputs, texts, name=name, finds=entry.line)
+    pictures = [entry.picture(right, found) for right, found in zip(items, filled(entry, items, answers))]
+    without = answers_of(with_rules(model, ()), xs, jobs=jobs).outputs if entry.ruled and plain.rules else None
+    return structure_report(
+        model,
+        entry.measures(plain),
+        xs,
+        gold,
+        answers.outputs,
+        pictures,
+        name=name,
+        finds=entry.line,
+        without_rules=without,
+    )

@@ -26,7 +26,7 @@ from sidelight.inference.rule_set import RuleSet
 from sidelight.inference.ruled_inputs import RuledInputs
 from sidelight.models.probabilities import clamped_too_much
 from sidelight.rules import Domain, Rule, Sentence
-from sidelight.rules.expr import Expr, KnownValue
+from sidelight.rules.expr import is_true
 from sidelight.rules.lowering.penalties import SMOOTHING, penalties_of
 from sidelight.rules.rule import checked_rules
 from sidelight.rules.unseen import read_unseen
@@ -126,9 +126,9 @@ class Constrained:
         ]
 
     def coverage(self, xs: Sequence[Any]) -> list[list[bool]]:
-        """Whether each rule has anything to say of an input, so that some output might break it. # [N, rules]"""
+        """Whether each rule says anything about an input, so that some output might break it. # [N, rules]"""
         return [
-            [not _is_true(rule.on_labels(Sentence(x), self.domain, example=i)) for rule in self.rules]
+            [not is_true(rule.on_labels(Sentence(x), self.domain, example=i)) for rule in self.rules]
             for i, x in enumerate(self._wrapped(self._listed("xs", xs)))
         ]
 
@@ -192,11 +192,6 @@ class Constrained:
                 )
             prices.append(float(price))
         return prices
-
-
-def _is_true(said: Expr) -> bool:
-    """Whether no output could break it."""
-    return isinstance(said, KnownValue) and bool(said)
 
 
 def _one_a_rule(rules: Sequence[Rule], penalties: Sequence[float]) -> list[float]:

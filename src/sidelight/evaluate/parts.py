@@ -6,7 +6,7 @@ they are one number: the attachment score.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ class Measure:
     name: str  # of F1, or of the share: "links", "UAS"
     parts: Callable[[Any], Collection[Any]]  # of an output, each once
     share: bool = False  # whether all outputs of an input have as many
+    labels: Callable[[Any], Mapping[Any, str]] | None = None  # of an output, by what has them; None for bare parts
 
     @property
     def score(self) -> str:

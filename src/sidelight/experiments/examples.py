@@ -33,6 +33,7 @@ from sidelight.experiments.sl.relations import ARGUMENTS, TYPES, read_examples
 from sidelight.experiments.table import Row, row
 from sidelight.experiments.uem.word_alignment import hansards
 from sidelight.quickstart import RULES
+from sidelight.report.pictures import grid_picture, links_picture, relations_picture
 from sidelight.rules import read_rules
 from sidelight.rules.gallery import argument_types
 from sidelight.structures.alignments import links_of, pairs_of
@@ -121,9 +122,7 @@ def _bitexts(data: Path) -> list[Row]:
     aligner = Aligner(gamma=0.3, agreement=True, steps=STEPS, n_jobs=1).fit(pairs)
     results = []
     for number, (k, links) in enumerate(zip(which, aligner.align([test[k] for k in which])), start=1):
-        sure, possible = sorted(truth[k].sure), sorted(truth[k].possible)
-        picture: dict[str, Any] = {"kind": "grid", "source": test[k][0], "target": test[k][1], "links": sorted(links)}
-        picture |= {"sure": sure, "possible": possible}
+        picture = grid_picture(*test[k], links, truth[k].sure, truth[k].possible)
         error = 100.0 * score_alignments([truth[k]], [links]).aer
         results.append(picture_row(f"{source}, pair {number}", "γ = 0.3, agreement", "AER", error, picture))
     return results
@@ -148,7 +147,7 @@ def _spellings(data: Path) -> list[Row]:
     results = []
     for number, k in enumerate(which, start=1):
         word, links, truth = test[k], sorted(links_of(told[k])), sorted(links_of(test[k].y))
-        picture = {"kind": "letters", "source": word.x[0], "target": word.x[1], "links": links, "right": truth}
+        picture = links_picture(*word.x, links, truth)
         scores = score_alignments([GoldLinks(frozenset(truth), frozenset(truth))], [set(links)])
         results.append(picture_row(f"{source}, word {number}", "structural SVM", "F1", 100.0 * scores.f1, picture))
     return results
@@ -184,8 +183,7 @@ def _relations(data: Path) -> list[Row]:
     for number, k in enumerate(order[:SHOWN], start=1):
         x, truth = test[k]
         for method, said in (("each by itself", alone[k]), ("together, under rules", joint[k])):
-            picture = {"kind": "relations", "tokens": x.tokens, "spans": x.spans, "types": said.types}
-            picture |= {"relations": said.relations, "right types": truth.types, "right relations": truth.relations}
+            picture = relations_picture(x, said, truth)
             share = 100.0 * _agreed(said, truth) / max(len(truth.types) + len(truth.relations), 1)
             results.append(picture_row(f"{source}, sentence {number}", method, "types and relations", share, picture))
     return results

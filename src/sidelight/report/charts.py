@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sidelight.core.html import Html, escape
 from sidelight.report.page import COLOURS
@@ -44,7 +44,7 @@ def curves(
     `logarithmic` is for x and y; None takes logarithms of x where these are far apart.
     """
     kept = [Series(one.name, *(_shown(some, logarithmic) for some in (one.points, one.published))) for one in series]
-    kept = [one for one in kept if one.points]
+    kept = _joined([one for one in kept if one.points])
     if max((len(one.points) for one in kept), default=0) < 2:
         return None
     xs = sorted({point[0] for one in kept for point in one.points})
@@ -62,6 +62,19 @@ def curves(
     keys += _told("dotted, hollow: the paper") if any(one.published for one in kept) else ""
     keys += _told("bands: ± one standard deviation") if any(std for one in kept for *_, std in one.points) else ""
     return _figure(title, parts, HEIGHT, keys)
+
+
+def _joined(series: Sequence[Series]) -> list[Series]:
+    """Curves that coincide as one with all of their names, since only the last one drawn would be seen.
+
+    >>> low, high = [(1.0, 2.0, None)], [(1.0, 3.0, None)]
+    >>> [one.name for one in _joined([Series("A", low), Series("B", high), Series("C", low)])]
+    ['A = C', 'B']
+    """
+    names: dict[str, list[Series]] = {}
+    for one in series:
+        names.setdefault(repr((one.points, one.published)), []).append(one)
+    return [replace(same[0], name=" = ".join(one.name for one in same)) for same in names.values()]
 
 
 def _spread_out(xs: Sequence[float]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sidelight.core.html import Html, escape
@@ -151,12 +151,13 @@ def points(value: float, sign: str = "") -> str:
     return format(value, f"{sign}.2f").replace("-", "−")
 
 
-def _draws(rows: Iterable[Row]) -> str:
+def _draws(rows: Sequence[Row]) -> str:
     counts = sorted({row["draws"] for row in rows})
     if counts == [1]:
         return '<p class="faint small">One draw.</p>'
     told = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f'<p class="faint small">Means ± standard deviations over {told} draws.</p>'
+    what = "Means ± standard deviations over" if any(row.get("std") is not None for row in rows) else "From"
+    return f'<p class="faint small">{what} {told} draws.</p>'
 
 
 def _plain(value: Any) -> str:

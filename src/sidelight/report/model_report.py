@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Ints
-from sidelight.core.html import Html, escape
+from sidelight.core.arrays import Bools, Floats
+from sidelight.core.html import Html
 from sidelight.core.progress import in_words
 from sidelight.errors import Intractable
 from sidelight.estimators.constrained import Constrained
 from sidelight.evaluate import Evaluation, evaluate
-from sidelight.evaluate.parts import Measure, PartScores, part_counts, score_parts
 from sidelight.evaluate.scores import Counts
 from sidelight.models import probabilities
 from sidelight.models.model import Model
 from sidelight.report.charts import Series, curves
 from sidelight.report.page import Page, beside, cards, coloured, fields, shaded, table
+from sidelight.rules import Rule
 
 MOST_CONFUSED = 20  # labels in the table of confusions
 MOST_ERRORS = 15
@@ -43,78 +43,16 @@ def model_report(
     guesses = plain if under is None else _outputs(model, under.predict(xs))
     truth = _outputs(model, ys)
     scores = evaluate(truth, guesses, scheme=scheme)
-    page = Page(f"Report on {name}", f"{scores.sentences:,} inputs, {scores.tokens:,} labels to compare")
-    page.add("Model", _model(model))
+    page = Page(f"Report on {name}", f"{scores.sentences:,} inputs with {scores.tokens:,} labels")
+    page.add("Model", about_model(model))
     page.add("Scores", *_scores(scores))
-    read = "Right labels stand in rows, the model's in columns; the darker, the larger its share of the row."
-    page.add("Confusions", read, _confusions(truth, guesses, model.sequences))
-    page.add("Training", *_training(model))
-    page.add("Errors that it is surest of", *_errors(model, xs, truth, guesses, n_jobs))
+    pairs = Counter(zip(_flat(truth, model.sequences), _flat(guesses, model.sequences)))
+    page.add("Confusions", CONFUSIONS, confusions(pairs))
+    page.add("Training", *training(model))
+    page.add("Most confident errors", *_errors(model, xs, truth, guesses, n_jobs))
     if under is not None:
         page.add("Rules", _rules(under, xs, ys, plain, guesses))
     return page.html()
-
-
-def structure_report(
-    model: Model,
-    measures: Sequence[Measure],
-    truth: Sequence[Any],
-    guesses: Sequence[Any],
-    texts: Sequence[tuple[str, str]],
-    *,
-    name: str = "model",
-    finds: str = "",
-) -> str:
-    """A page about a model of trees, alignments or the like.
-
-    `texts` are the right outputs and the model's, as files have them; `finds` says what they are.
-    """
-    scores = score_parts(measures, truth, guesses)
-    page = Page(f"Report on {name}", f"{scores.outputs:,} inputs")
-    page.add("Model", _model(model, finds))
-    page.add("Scores", *_part_scores(scores))
-    page.add("Training", *_training(model))
-    parts = part_counts(measures[0], truth, guesses)  # right, found, there are
-    page.add("Inputs with the most errors", *_worst(parts, texts, measures[0].name))
-    return page.html()
-
-
-def _part_scores(found: PartScores) -> list[Html]:
-    shares = [(found.counts[0].f1, found.measures[0].score)]
-    if found.whole is not None and found.outputs:
-        shares.append((100.0 * found.whole / found.outputs, "of outputs all right"))
-    lines = [(one.name, *_counts(counts)) for one, counts in zip(found.measures, found.counts)]
-    return [
-        cards((f"{share:.2f} %", words) for share, words in shares),
-        table(["parts", "precision", "recall", "F1", "gold", "predicted", "right"], lines),
-    ]
-
-
-def _worst(parts: Ints, texts: Sequence[tuple[str, str]], what: str) -> list[Html | str]:
-    """The inputs with the most parts that are wrong or missing, as files have them."""
-    wrong, missing = parts[:, 1] - parts[:, 0], parts[:, 2] - parts[:, 0]
-    shown: list[Html | str] = []
-    for i in np.argsort(-(wrong + missing), kind="stable")[:MOST_ERRORS].tolist():
-        if not wrong[i] + missing[i]:
-            break
-        told = f"{what}: {wrong[i]:,} wrong, {missing[i]:,} missing"
-        shown.append(Html(f'<h4>Input {i + 1}: <span class="faint">{escape(told)}</span></h4>'))
-        sides = zip(("right", "found"), _unlike(*texts[i]))
-        shown.append(beside(*(Html(f'<p class="faint">{side}</p><pre>{escape(text)}</pre>') for side, text in sides)))
-    return shown or ["Every output is right."]
-
-
-def _unlike(right: str, found: str) -> tuple[str, str]:
-    """The lines of two texts that differ; all of them where there are more in one.
-
-    >>> _unlike("1 a 2\\n2 b 0\\n", "1 a 0\\n2 b 0\\n")
-    ('1 a 2', '1 a 0')
-    """
-    pairs = list(zip(right.splitlines(), found.splitlines()))
-    if len(right.splitlines()) != len(found.splitlines()):
-        return right, found
-    kept = [pair for pair in pairs if pair[0] != pair[1]]
-    return "\n".join(one for one, _ in kept), "\n".join(other for _, other in kept)
 
 
 def _outputs(model: Model, ys: Sequence[Any]) -> list[Any]:
@@ -122,7 +60,7 @@ def _outputs(model: Model, ys: Sequence[Any]) -> list[Any]:
     return [[str(label) for label in y] if model.sequences else str(y) for y in ys]
 
 
-def _model(model: Model, finds: str = "") -> Html:
+def about_model(model: Model, finds: str = "") -> Html:
     """What the model is; `finds` says what its outputs are where they are no labels."""
     about = model.about
     rows = [("learner", about.get("learner", ""))]
@@ -132,29 +70,29 @@ def _model(model: Model, finds: str = "") -> Html:
         classes = [str(one) for one in model.labels.classes]
         rows.append(("labels", f"{len(classes):,}: {', '.join(classes[:40])}"))
     rows += [("learned from", in_words(about["evidence"]))] if about.get("evidence") else []
-    rows += [("rules at the fit", ", ".join(about["rules"]))] if about.get("rules") else []
-    rows += [("weights that are not zero", f"{np.count_nonzero(model.weights):,} of {len(model.weights):,}")]
+    rows += [("rules in training", ", ".join(about["rules"]))] if about.get("rules") else []
+    rows += [("nonzero weights", f"{np.count_nonzero(model.weights):,} of {len(model.weights):,}")]
     return table(["", ""], rows)
 
 
 def _scores(found: Evaluation) -> list[Html]:
-    shares = [(found.accuracy, "of tokens right"), (found.sentence_accuracy, "of inputs all right")]
+    shares = [(found.accuracy, "token accuracy"), (found.sentence_accuracy, "inputs entirely right")]
     if found.types:
         shares += [
-            (found.precision, "precision of spans"),
-            (found.recall, "recall of spans"),
-            (found.f1, "F1 of spans"),
+            (found.precision, "span precision"),
+            (found.recall, "span recall"),
+            (found.f1, "span F1"),
         ]
     kinds = [("span", found.types)] if found.types else []
     parts = []
     for what, each in (*kinds, ("label", found.labels)):
         ordered = sorted(each.items(), key=lambda pair: -pair[1].gold)
         heads = [what, "precision", "recall", "F1", "gold", "predicted", "right"]
-        parts.append(table(heads, [(name, *_counts(one)) for name, one in ordered]))
+        parts.append(table(heads, [(name, *counts_of(one)) for name, one in ordered]))
     return [cards((f"{share:.2f} %", words) for share, words in shares), beside(*parts)]
 
 
-def _counts(one: Counts) -> tuple[float, float, float, int, int, int]:
+def counts_of(one: Counts) -> tuple[float, float, float, int, int, int]:
     return one.precision, one.recall, one.f1, one.gold, one.predicted, one.correct
 
 
@@ -162,9 +100,11 @@ def _flat(outputs: Sequence[Any], sequences: bool) -> list[str]:
     return [label for y in outputs for label in y] if sequences else list(outputs)
 
 
-def _confusions(truth: Sequence[Any], guesses: Sequence[Any], sequences: bool) -> Html:
-    """Right labels in rows, predicted ones in columns, the commonest first."""
-    pairs = Counter(zip(_flat(truth, sequences), _flat(guesses, sequences)))
+CONFUSIONS = "Rows are right labels, columns predicted ones. The darker a cell, the larger its share of the row."
+
+
+def confusions(pairs: Counter[tuple[str, str]]) -> Html:
+    """Counts of (right, predicted) labels as a table, the commonest first."""
     common: Counter[str] = Counter()
     for (right, guess), count in pairs.items():
         common[right] += count
@@ -173,7 +113,7 @@ def _confusions(truth: Sequence[Any], guesses: Sequence[Any], sequences: bool) -
     return shaded(names, [(right, [pairs[right, guess] for guess in names]) for right in names])
 
 
-def _training(model: Model) -> list[Html | str]:
+def training(model: Model) -> list[Html | str]:
     points = model.about.get("history", [])
     reached = Series("objective", [(n, y, None) for n, y, _ in points if y is not None])
     apart = Series("gap", [(n, gap, None) for n, y, gap in points if y is not None and gap is not None])
@@ -184,9 +124,9 @@ def _training(model: Model) -> list[Html | str]:
     gap = curves([apart], title="Gap by round (logarithmic)", x="round", logarithmic=(None, True))
     charts: list[Html | str] = [one for one in (objective, gap) if one is not None]
     if charts:
-        again = "Each completion of open labels begins a new convex problem, with a gap of its own."
+        again = "Each completion of open labels starts a new convex problem with a new gap."
         return [*([again] if gap is not None and _rises(apart) else []), *charts]
-    return [f"{len(points)} rounds, without an objective to draw." if len(points) > 1 else "Done in one round."]
+    return [f"{len(points)} rounds, without an objective to plot." if len(points) > 1 else "Done in one round."]
 
 
 def _rises(one: Series) -> bool:
@@ -201,7 +141,7 @@ def _errors(
     try:
         shares = probabilities.marginals(model, xs, n_jobs=n_jobs)
     except Intractable as error:
-        return [f"Without probabilities: {error}."]
+        return [f"The model has no probabilities: {error}."]
     place = {str(label): k for k, label in enumerate(model.labels.classes)}
     wrong: list[tuple[float, int, int, int]] = []  # probability, token, wrong labels of the input, input
     for i, (right, guess, own) in enumerate(zip(truth, guesses, shares)):
@@ -217,8 +157,8 @@ def _errors(
         first, last = max(0, t - AROUND), t + AROUND + 1
         words = [_word(x) for x in xs[i]][first:last] if model.sequences else [_word(xs[i])]
         ours, theirs = (guesses[i][first:last], truth[i][first:last]) if model.sequences else ([guesses[i]], [truth[i]])
-        others = f", {count} wrong labels in all" if count > 1 else ""
-        parts.append(Html(f'<h4>Input {i + 1}: <span class="faint">{100 * share:.1f} % sure{others}</span></h4>'))
+        others = f", {count} wrong labels" if count > 1 else ""
+        parts.append(Html(f'<h4>Input {i + 1}: <span class="faint">{100 * share:.1f} % confident{others}</span></h4>'))
         parts.append(fields(words, ours, theirs, colours, told=True))
     return parts or ["Every label is right."]
 
@@ -238,15 +178,25 @@ def _word(x: Any) -> str:
 def _rules(
     under: Constrained, xs: Sequence[Any], ys: Sequence[Any], plain: Sequence[Any], guesses: Sequence[Any]
 ) -> Html:
-    """Of every rule: what it costs, of how many inputs it speaks, and which outputs break it."""
-    covered = np.array(under.coverage(xs)).reshape(len(xs), -1)
     broken = [np.array(under.violations(xs, one)).reshape(len(xs), -1) > 0 for one in (ys, plain, guesses)]
+    return rule_table(under.rules, under.prices(), np.array(under.coverage(xs)), *broken)
+
+
+def rule_table(
+    rules: Sequence[Rule], prices: Sequence[float], covered: Bools, right: Bools, before: Bools, after: Bools
+) -> Html:
+    """Of every rule what it costs, and which inputs it covers; and which outputs break it. # each [N, rules]"""
     rows = []
-    for k, (rule, price) in enumerate(zip(under.rules, under.prices())):
-        right, before, after = (one[:, k] for one in broken)
+    for k, (rule, price) in enumerate(zip(rules, prices)):
         cost = "hard" if rule.hard else f"{price:.2f}"
-        shares = 100.0 * float(np.mean(covered[:, k])), 100.0 * float(np.mean(~right))
-        rows.append((rule.name, cost, *shares, int(before.sum()), int(after.sum())))
-    heads = ["rule", "cost", "inputs it speaks of, %", "right outputs that obey, %"]
-    heads += ["broken without rules", "broken with rules"]
+        shares = 100.0 * float(np.mean(covered[:, k])), 100.0 * float(np.mean(~right[:, k]))
+        rows.append((rule.name, cost, *shares, int(before[:, k].sum()), int(after[:, k].sum())))
+    heads = [
+        "rule",
+        "cost",
+        "inputs covered, %",
+        "gold outputs that obey, %",
+        "broken without rules",
+        "broken with rules",
+    ]
     return table(heads, rows)

@@ -6,10 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sidelight.core.html import Html, escape
+from sidelight.data.relations import EntitySentence, Extraction
 from sidelight.report.page import COLOURS, coloured, fields
 
 CELL, LETTER, CHAR = 22, 34, 7.9  # sizes of a cell of a grid, of a letter, and of a letter of a sentence
 AROUND = 3  # words of a sentence on either side of its entities
+Links = Iterable[tuple[int, int]]
+Arcs = Sequence[tuple[int, str | None]]
+LEVEL, LABEL = 22, 6.6  # heights of arcs above each other, and the width of a letter of their names
 RIGHT, WRONG, MISSED = COLOURS[2], COLOURS[1], "var(--faint)"
 
 
@@ -17,7 +21,31 @@ def picture(of: Mapping[str, Any], colours: Mapping[str, str]) -> Html:
     """A picture by its kind; `colours` are those of labels."""
     if of["kind"] == "labels":
         return fields(of["tokens"], of["labels"], of["right"], colours)
-    return {"grid": _grid, "letters": _letters, "relations": _relations}[of["kind"]](of)
+    return {"grid": _grid, "letters": _letters, "relations": _relations, "tree": _tree}[of["kind"]](of)
+
+
+def links_picture(source: Sequence[str], target: Sequence[str], found: Links, right: Links) -> dict[str, Any]:
+    """Two strings with lines between their symbols."""
+    return {"kind": "letters", "source": source, "target": target, "links": sorted(found), "right": sorted(right)}
+
+
+def grid_picture(
+    source: Sequence[str], target: Sequence[str], found: Links, sure: Links, possible: Links = ()
+) -> dict[str, Any]:
+    """Words of two sentences, and which belong together."""
+    links = {"links": sorted(found), "sure": sorted(sure), "possible": sorted(possible)}
+    return {"kind": "grid", "source": source, "target": target, **links}
+
+
+def relations_picture(x: EntitySentence, found: Extraction, right: Extraction) -> dict[str, Any]:
+    """A sentence with its entities and their relations."""
+    of = {"kind": "relations", "tokens": x.tokens, "spans": x.spans, "types": found.types}
+    return of | {"relations": found.relations, "right types": right.types, "right relations": right.relations}
+
+
+def tree_picture(tokens: Sequence[str], found: Arcs, right: Arcs) -> dict[str, Any]:
+    """A sentence with the arcs of a tree above it: for every token its head (0 for the root) and its relation."""
+    return {"kind": "tree", "tokens": tokens, "arcs": found, "right arcs": right}
 
 
 STYLE = """
@@ -26,6 +54,7 @@ STYLE = """
 svg text.arc { paint-order: stroke; stroke: var(--back); stroke-width: 5px; }
 .beside.relations > div { flex: 1 1 100%; max-width: 100%; }
 .beside.small > div { flex: 0 1 auto; }
+svg.picture { max-width: max(100%, 40rem); height: auto; }
 .beside h5 { margin: .3rem 0; font-size: 13.5px; font-weight: 600; }
 .beside h5 span { color: var(--faint); font-weight: normal; }
 """
@@ -34,12 +63,14 @@ svg text.arc { paint-order: stroke; stroke: var(--back); stroke-width: 5px; }
 def legend(kind: str) -> str:
     """How pictures of a kind are read."""
     return {
-        "labels": "Every field that a model finds has its colour and its name; words in a wrong field are underlined.",
-        "grid": "Filled: a link that was found, green where a person has it too (surely or possibly), red where not. "
-        "Framed: a link that a person is sure of; dotted: one that may be there.",
-        "letters": "Green: a link as a person has it; red: a wrong one; dashed: one that was missed.",
-        "relations": "Boxes are entities with their types, arcs relations from the first argument to the second. Green "
-        "is right, red is wrong, dashed is missed; after an arrow stands the right type.",
+        "labels": "Each field that the model found has a colour and a name. Words in a wrong field are underlined.",
+        "grid": "Filled: links that the model found, green if right, red if wrong. Framed: right links, solid if "
+        "sure, dotted if possible.",
+        "letters": "Green: right links; red: wrong ones; dashed: missed ones.",
+        "relations": "Boxes are entities with their types; arcs are relations, from the first argument to the second. "
+        "Green: right; red: wrong; dashed: missed. The right type follows an arrow.",
+        "tree": "Arcs go from a head to the token that depends on it. Green: right; red: wrong; dashed: missed. Tokens "
+        "whose head is the root are framed.",
     }[kind]
 
 
@@ -113,19 +144,12 @@ def _relations(of: Mapping[str, Any]) -> Html:
     for number, (head, tail, name) in enumerate(arcs):
         arc = (head, tail, name)
         colour = RIGHT if arc in ours & theirs else WRONG if arc in ours else MISSED
-        dash = ' stroke-dasharray="4 3"' if arc not in ours else ""
         a, b = (sum(boxes[end]) / 2 + 5 * (number % 3 - 1) for end in (head, tail))
-        v = top - 22 - 26 * number
-        path = f"M {a:.1f} {top} V {v + 8} Q {a:.1f} {v} {a + (8 if b > a else -8):.1f} {v} "
-        path += f"H {b - (8 if b > a else -8):.1f} Q {b:.1f} {v} {b:.1f} {v + 8} V {top - 3}"
-        parts.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
-        parts.append(
-            f'<path d="M {b - 4:.1f} {top - 8} L {b:.1f} {top - 1} L {b + 4:.1f} {top - 8} z" fill="{colour}"/>'
-        )
-        names.append(f'<text x="{(a + b) / 2:.1f}" y="{v - 4}" text-anchor="middle" class="arc">{escape(name)}</text>')
+        line, word = _arc(a, b, top - 22 - 26 * number, top, colour, name, missed=arc not in ours)
+        parts.append(line)
+        names.append(word)
     for token, left, right in zip(of["tokens"], starts, ends):
-        size = f'textLength="{right - left:.1f}" lengthAdjust="spacingAndGlyphs"'
-        parts.append(f'<text class="mono" x="{left:.1f}" y="{top + 20}" {size}>{escape(token)}</text>')
+        parts.append(_token(token, left, right, top + 20))
     for (left, right), said, truth in zip(boxes, of["types"], of["right types"]):
         colour = RIGHT if said == truth else WRONG
         at = f'x="{left:.1f}" y="{top + 4}" width="{right - left:.1f}" height="24" rx="4"'
@@ -133,6 +157,66 @@ def _relations(of: Mapping[str, Any]) -> Html:
         below = said if said == truth else f"{said} → {truth}"
         parts.append(f'<text x="{(left + right) / 2:.1f}" y="{top + 42}" text-anchor="middle">{escape(below)}</text>')
     return _svg(h + 8, top + 50, parts + names)
+
+
+def _tree(of: Mapping[str, Any]) -> Html:
+    """A sentence with arcs from heads to tokens above it; short arcs are below long ones."""
+    ours, theirs = ([tuple(arc) for arc in of[name]] for name in ("arcs", "right arcs"))
+    arcs = []  # first end, last end, head, token, colour, name, whether it was missed
+    for t, (said, truth) in enumerate(zip(ours, theirs), start=1):
+        same = said[0] == truth[0]
+        name = str(said[1] or "") if not same or said[1] == truth[1] else f"{said[1]} → {truth[1]}"
+        if said[0]:
+            arcs.append((*sorted((said[0], t)), said[0], t, RIGHT if said == truth else WRONG, name, False))
+        if truth[0] and not same:
+            arcs.append((*sorted((truth[0], t)), truth[0], t, MISSED, str(truth[1] or ""), True))
+    starts, ends, h = [0.0], [0.0], 8.0
+    rooms = [0.0] * len(ours)  # neighbours must leave room for the name of an arc between them
+    for first, last, _, _, _, name, _ in arcs:
+        if last - first == 1:
+            rooms[first - 1] = max(rooms[first - 1], LABEL * len(name))
+    for token, room in zip(of["tokens"], rooms):
+        starts.append(h)
+        ends.append(h + CHAR * len(token))
+        h += max(CHAR * len(token), room) + 2 * CHAR
+    heights: list[int] = [0] * len(arcs)
+    order = sorted(range(len(arcs)), key=lambda k: arcs[k][1] - arcs[k][0])
+    for n, k in enumerate(order):
+        first, last = arcs[k][:2]
+        below = [heights[j] for j in order[:n] if arcs[j][0] < last and first < arcs[j][1]]
+        heights[k] = max(below, default=0) + 1
+    top = 16 + LEVEL * max(heights, default=0)
+    parts, names = [], []
+    for (_, _, head, t, colour, name, missed), height in zip(arcs, heights):
+        a = (starts[head] + ends[head]) / 2 + (4 if t > head else -4)
+        b = (starts[t] + ends[t]) / 2 + (-2 if missed else 2)
+        line, word = _arc(a, b, top - LEVEL * height + 4, top, colour, name, missed=missed)
+        parts.append(line)
+        names.append(word)
+    for t, token in enumerate(of["tokens"], start=1):
+        parts.append(_token(token, starts[t], ends[t], top + 20))
+        if not (ours[t - 1][0] and theirs[t - 1][0]):
+            colour = RIGHT if ours[t - 1] == theirs[t - 1] else WRONG if not ours[t - 1][0] else MISSED
+            dash = ' stroke-dasharray="4 3"' if colour == MISSED else ""
+            at = f'x="{starts[t] - 3:.1f}" y="{top + 5}" width="{ends[t] - starts[t] + 6:.1f}" height="22" rx="4"'
+            parts.append(f'<rect {at} fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
+    return _svg(h + 8, top + 34, parts + names)
+
+
+def _arc(a: float, b: float, v: float, low: float, colour: str, name: str, *, missed: bool) -> tuple[str, str]:
+    """An arc from a to b at the height v with an arrow at the height `low`, and its name to be drawn after all arcs."""
+    turn = 8 if b > a else -8
+    path = f"M {a:.1f} {low} V {v + 8} Q {a:.1f} {v} {a + turn:.1f} {v} "
+    path += f"H {b - turn:.1f} Q {b:.1f} {v} {b:.1f} {v + 8} V {low - 3}"
+    dash = ' stroke-dasharray="4 3"' if missed else ""
+    line = f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>'
+    line += f'<path d="M {b - 4:.1f} {low - 8} L {b:.1f} {low - 1} L {b + 4:.1f} {low - 8} z" fill="{colour}"/>'
+    return line, f'<text x="{(a + b) / 2:.1f}" y="{v - 4}" text-anchor="middle" class="arc">{escape(name)}</text>'
+
+
+def _token(token: str, left: float, right: float, v: float) -> str:
+    size = f'textLength="{right - left:.1f}" lengthAdjust="spacingAndGlyphs"'
+    return f'<text class="mono" x="{left:.1f}" y="{v}" {size}>{escape(token)}</text>'
 
 
 def _cut(of: Mapping[str, Any]) -> Mapping[str, Any]:

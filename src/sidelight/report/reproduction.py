@@ -49,8 +49,8 @@ a.name, .state { white-space: nowrap; } .halves { columns: 2 25rem; column-gap: 
 .half { break-inside: avoid; } .half h4 { margin: 0; padding-top: .4rem; } .half table { font-size: 13px; }
 """
 SEEDS = (
-    "Draw k of an experiment is drawn and learned with the seed k (some experiments have first draws other than 0, "
-    "which their settings tell); all methods of an experiment see the same draws."
+    "Draw k of an experiment uses seed k for sampling and training (some experiments start at a draw other than 0; see "
+    "their settings). All methods of an experiment use the same draws."
 )
 
 
@@ -61,7 +61,7 @@ def reproduction_page(folder: Path) -> str:
     page.add("At a glance", *_glance(results))
     page.add("Tables and figures", *_contents(results))
     if EXAMPLES in results:
-        page.add("Examples", "What the numbers are about: single inputs, chosen to show something.")
+        page.add("Examples", "What the numbers mean: single inputs, chosen to show a difference.")
         for kind, title in PICTURES.items():
             page.add(title, *_pictures(results[EXAMPLES], kind), level=3)
         page.add("How examples were chosen", *results[EXAMPLES].notes, all_rows(results[EXAMPLES].rows), level=3)
@@ -102,22 +102,22 @@ def _glance(results: Mapping[str, Result]) -> list[Html | str | None]:
     rows = [row for result in results.values() for row in result.rows]
     compared = [row for row in rows if row["paper"] is not None and row["metric"] not in DERIVED]
     same = sum(paper * here > 0 for _, _, paper, here in gains)
-    counts = [(f"{len(results)} of {len(NAMES)}", "experiments have run"), (f"{len(rows):,}", "figures of ours")]
-    counts += [(f"{len(compared) + len(gains):,}", "beside a published one")]
-    counts += [(f"{same} of {len(gains)}", "published gains with the same sign here")] if gains else []
+    counts = [(f"{len(results)} of {len(NAMES)}", "experiments have run"), (f"{len(rows):,}", "results")]
+    counts += [(f"{len(compared) + len(gains):,}", "of them with a published figure")]
+    counts += [(f"{same} of {len(gains)}", "published gains have the same sign here")] if gains else []
     by_paper: dict[str, list[tuple[float, float, str]]] = {}
     for paper_name, told, paper, here in gains:
         by_paper.setdefault(paper_name, []).append((paper, here, f"{told}: paper {paper:+.2f}, here {here:+.2f}"))
     return [
         cards(counts),
         *_claims(results),
-        "Each point is a difference between two methods that a paper has figures for, in points; on the line are those "
-        "that are the same here."
+        "Each dot is the difference between two methods, in points, as published and as measured here. On the dashed "
+        "line both are equal."
         if gains
         else None,
         scatter(by_paper, title="Gains: published and here", x="published", y="here"),
-        "Some corpora of the papers are not public, and others stand in for them; the notes of each experiment say so. "
-        "A quick run has fewer settings and draws, and shows the direction only."
+        "Some corpora of the papers are not public and are replaced by others; the notes of each experiment name them. "
+        "A quick run has fewer settings and draws: it shows the direction of a difference, not its size."
         if any(result.quick for result in results.values())
         else None,
     ]
@@ -138,7 +138,7 @@ def _claims(results: Mapping[str, Result]) -> Iterator[Html]:
         lines.append((words, row["setting"], row["method"], paper, Html(shown(row, "+")), Html(p)))
     if lines:
         yield Html("<h4>What indirect supervision buys, in points</h4>")
-        yield table(["", "setting", "comparison", "paper", "here", "p"], lines)
+        yield table(["claim", "setting", "comparison", "paper", "here", "p"], lines)
 
 
 def _shows(row: Row, claim: Claim) -> bool:
@@ -167,7 +167,7 @@ def _contents(results: Mapping[str, Result]) -> list[Html]:
                 continue
             link = Html(f'<a class="name" href="#s{numbers[place.experiment]}">{place.experiment}</a>')
             lines.append((place.name, link, _state(results.get(place.experiment))))
-        inside = table(["", "experiment", ""], lines).text
+        inside = table(["table or figure", "experiment", ""], lines).text
         parts.append(f'<div class="half"><h4>{escape(paper.title)}</h4>{inside}</div>')
     return [Html(f'<div class="halves">{"".join(parts)}</div>')]
 
@@ -205,9 +205,7 @@ def _experiment(name: str, result: Result | None) -> list[Html | str | None]:
         details("Notes: what differs from the paper", notes) if notes else None,
         details("Settings and data", about) if result.settings or result.data else None,
         all_rows(result.rows),
-        details("What the run told, with what was chosen on development data", told)
-        if result.run.get("told")
-        else None,
+        details("Log of the run, with the choices made on development data", told) if result.run.get("told") else None,
     ]
 
 
@@ -316,10 +314,10 @@ def _runs(results: Mapping[str, Result]) -> list[Html | str]:
     heads = ["experiment", "", "seconds", "processor seconds", "megabytes", "finished"]
     total = sum(run.get("cpu_seconds", 0.0) for run in runs.values())
     resumed = [name for name, run in runs.items() if run.get("resumed")]
-    told = f" Stopped and resumed: {', '.join(resumed)}." if resumed else ""
+    told = f" Interrupted and resumed: {', '.join(resumed)}." if resumed else ""
     return [
         SEEDS,
-        f"All runs took {total:,.0f} seconds of processor time.{told}",
+        f"All runs together took {total:,.0f} seconds of processor time.{told}",
         table(heads, lines),
         Html("<h4>Versions</h4>"),
         *_versions(runs.values()),

@@ -60,6 +60,11 @@ class KnownValue(Expr):
         return "true" if self.degree == 0 else "false"
 
 
+def is_true(said: Expr) -> bool:
+    """Whether it is true of every output."""
+    return isinstance(said, KnownValue) and bool(said)
+
+
 class Compound(Expr):
     """An expression that is made of others; raises `Misused` where it would be too deep, or too large."""
 

@@ -32,6 +32,7 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
+from sidelight.rules.expr import is_true
 from sidelight.rules.output import ChosenVariable, Groups
 from sidelight.rules.rule import checked_rules
 from sidelight.spaces.sub_problems.relation_space import RelationSpace
@@ -111,6 +112,21 @@ class EntityRelation:
 
     def encode(self, x: EntitySentence, y: Extraction) -> Ids:
         """The choice of every slot; raises `DataError` for what is not there, and where a hard rule is broken."""
+        choices = self._chosen(x, y)
+        self._check_rules(x, choices)
+        return choices
+
+    def violations(self, x: EntitySentence, y: Extraction) -> list[int]:
+        """How often an output breaks each rule."""
+        known = self._known(x, self._chosen(x, y))
+        return [rule.violations(x, known) for rule in self.rules]
+
+    def coverage(self, x: EntitySentence) -> list[bool]:
+        """Whether each rule says anything about an input, so that some output might break it."""
+        symbols = self._symbols(len(x.spans))
+        return [not is_true(rule.on(x, symbols)) for rule in self.rules]
+
+    def _chosen(self, x: EntitySentence, y: Extraction) -> Ids:
         types, relations = _checked_output(y)
         if len(types) != len(x.spans):
             raise DataError(f"{len(x.spans)} entities have {len(types)} types", remedy="give every entity a type")
@@ -122,9 +138,7 @@ class EntityRelation:
             if (RELATION, key) in choice_of:
                 raise DataError(f"entities {head} and {tail} have two relations", remedy="give one of them")
             choice_of[RELATION, key] = choice
-        choices = np.array([choice_of.get(slot, len(self.types)) for slot in _slots(x)], dtype=np.int32)
-        self._check_rules(x, choices)
-        return choices
+        return np.array([choice_of.get(slot, len(self.types)) for slot in _slots(x)], dtype=np.int32)
 
     def decode(self, x: EntitySentence, choices: Ids) -> Extraction:
         """Types and relations."""

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from sidelight.commands.registry.entry import StructureEntry, at_line
-from sidelight.commands.registry.pairing import PAIR_FORMATS, linked, paired_anew
+from sidelight.commands.registry.pairing import PAIR_FORMATS, drawn, linked, paired_anew
 from sidelight.core.checks import is_whole
 from sidelight.corpus.spellings import spellings
 from sidelight.data.items import Item
@@ -56,4 +56,5 @@ ENTRY = StructureEntry(
     spoiled=paired_anew,
     query=lambda x: "".join(x[0]),
     made=spellings,
+    picture=drawn,
 )

@@ -35,6 +35,7 @@ class StructureEntry:
     measures: Callable[[Any], tuple[Measure, ...]]  # of a structure, or None for all; the first is what choices go by
     spoiled: Callable[[Sequence[Any], int], list[Any]]  # inputs that have no good structure, made of good ones by seed
     made: Callable[[int, int], list[Item]]  # so many items of a seed, with outputs
+    picture: Callable[[Item, Item], Mapping[str, Any]]  # of the right output and a model's, for `report.pictures`
     query: Callable[[Any], str] | None = None  # the first of the two sides of an input, in words; None without sides
     hidden: tuple[str, ...] = ("n_jobs",)  # fields that are no options
     from_data: Callable[[Sequence[Item]], dict[str, Any]] = lambda items: {}  # options that are not given

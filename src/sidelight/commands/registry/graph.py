@@ -10,6 +10,7 @@ from sidelight.corpus.paraphrases import paraphrases
 from sidelight.data.graphs import read_graphs, write_graphs
 from sidelight.data.items import Item
 from sidelight.evaluate.parts import Measure
+from sidelight.report.pictures import grid_picture
 from sidelight.structures.graphs import GraphAlignment
 
 
@@ -20,6 +21,11 @@ def _output(structure: GraphAlignment, item: Item, kind: str) -> Any:
     if kind == "gold":
         return dict(links)
     return {**{i: (j,) for i, j in links}, **dict.fromkeys(nothing, (None,))}
+
+
+def _picture(right: Item, found: Item) -> dict[str, Any]:
+    words = ([word for word, _ in graph.words] for graph in right.x)
+    return grid_picture(*words, linked(found)[0], linked(right)[0])
 
 
 ENTRY = StructureEntry(
@@ -35,5 +41,6 @@ ENTRY = StructureEntry(
     spoiled=paired_anew,
     query=lambda x: " ".join(word for word, _ in x[0].words),
     made=paraphrases,
+    picture=_picture,
     hidden=("n_jobs", "similarity"),
 )

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from sidelight.commands.registry.entry import StructureEntry, at_line
-from sidelight.commands.registry.pairing import PAIR_FORMATS, Links, linked, paired_anew
+from sidelight.commands.registry.pairing import PAIR_FORMATS, Links, drawn, linked, paired_anew
 from sidelight.corpus.spellings import transliterations
 from sidelight.data.items import Item
 from sidelight.evaluate.parts import Measure
@@ -52,4 +52,5 @@ ENTRY = StructureEntry(
     spoiled=paired_anew,
     query=lambda x: "".join(x[0]),
     made=transliterations,
+    picture=drawn,
 )

@@ -10,6 +10,7 @@ import numpy as np
 from sidelight.commands.registry.entry import FileFormat
 from sidelight.data.items import Item
 from sidelight.data.pairs import read_pair_objects, read_pairs, write_pair_objects, write_pairs
+from sidelight.report.pictures import links_picture
 
 PAIR_FORMATS = {
     "pairs": FileFormat(read_pairs, write_pairs, (".tsv", ".txt")),
@@ -33,6 +34,11 @@ def paired_anew(xs: Sequence[tuple[Any, Any]], seed: int) -> list[tuple[Any, Any
         if other is not None:
             pairs.append((left, other))
     return pairs
+
+
+def drawn(right: Item, found: Item) -> dict[str, Any]:
+    """The two strings of a pair with their links."""
+    return links_picture(*right.x, linked(found)[0], linked(right)[0])
 
 
 def linked(item: Item) -> tuple[Links, set[int]]:

@@ -19,6 +19,7 @@ from sidelight.data.json_lines.lines import FileLine
 from sidelight.data.relations import EntitySentence, Extraction, extraction_entry, sentence_at
 from sidelight.evaluate.parts import Measure
 from sidelight.evidence import shuffled
+from sidelight.report.pictures import relations_picture
 from sidelight.structures.relations import ENTITY, NONE, RELATION, EntityRelation
 
 RULES = f'''"""Which types the arguments of relations have."""
@@ -120,11 +121,12 @@ ENTRY = StructureEntry(
     output=_output,
     said=lambda y: y,
     measures=lambda structure: (
-        Measure("relations", lambda y: y.relations),
-        Measure("types", lambda y: list(enumerate(y.types)), share=True),
+        Measure("relations", lambda y: y.relations, labels=lambda y: {(a, b): name for a, b, name in y.relations}),
+        Measure("types", lambda y: list(enumerate(y.types)), share=True, labels=lambda y: dict(enumerate(y.types))),
     ),
     spoiled=_spoiled,
     made=facts,
+    picture=lambda right, found: relations_picture(right.x, found.said, right.said),
     rules_text=RULES,
     hidden=("rules", "lists", "names"),
     from_data=_names,

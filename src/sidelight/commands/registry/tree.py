@@ -12,6 +12,7 @@ from sidelight.data.conllu import UNKNOWN, read_sentences, write_sentences
 from sidelight.data.items import Item
 from sidelight.evaluate.parts import Measure
 from sidelight.evidence import shuffled
+from sidelight.report.pictures import tree_picture
 from sidelight.structures.trees import DependencyTree
 
 
@@ -45,8 +46,17 @@ def _heads(y: Sequence[Any]) -> list[tuple[int, int]]:
     return [(t, arc if isinstance(arc, int) else arc[0]) for t, arc in enumerate(y)]
 
 
+def _named(y: Sequence[Any]) -> dict[int, str]:
+    return {t: str(relation) for t, (_, relation) in enumerate(y)}
+
+
+def _form(token: Any) -> str:
+    return token if isinstance(token, str) else str(token[0])
+
+
 def _measures(structure: DependencyTree | None) -> tuple[Measure, ...]:
-    unlabelled, labelled = Measure("UAS", _heads, share=True), Measure("LAS", enumerate, share=True)  # type: ignore[arg-type]
+    unlabelled = Measure("UAS", _heads, share=True)
+    labelled = Measure("LAS", enumerate, share=True, labels=_named)  # type: ignore[arg-type]
     return (unlabelled, labelled) if structure is None or structure.relations else (unlabelled,)
 
 
@@ -65,6 +75,7 @@ ENTRY = StructureEntry(
     measures=_measures,
     spoiled=_spoiled,
     made=sentences,
+    picture=lambda right, found: tree_picture([_form(token) for token in right.x], found.said, right.said),
     from_data=_relations,
     left_out="not projective, or with several roots: --set projective=false and --set single_root=false take them",
 )

@@ -25,6 +25,7 @@ from sidelight.evaluate.parts import score_parts
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
 from sidelight.models.model import Model
 from sidelight.recipes import LEARNERS, Recipe
+from sidelight.rules import Rule
 
 _MADE = {"gold": Gold, "partial": Partial, "candidates": Candidates}
 ESTIMATOR = (
@@ -262,8 +263,13 @@ def under_rules(model: Model, entry: StructureEntry, paths: Sequence[Path] | Non
     if not paths:
         note_missing_rules(model)
         return model
+    return with_rules(model, rules_in(paths))
+
+
+def with_rules(model: Model, rules: Sequence[Rule]) -> Model:
+    """The model with other rules about its outputs."""
     own: Any = model.structure
-    return replace(model, structure=replace(own, plain=replace(own.plain, rules=rules_in(paths))))
+    return replace(model, structure=replace(own, plain=replace(own.plain, rules=rules)))
 
 
 def limited(model: Model, seconds: float | None) -> Model:
