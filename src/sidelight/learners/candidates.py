@@ -15,8 +15,8 @@ import numpy as np
 
 from sidelight.core.arrays import NO_FLOATS, Ids, Ints
 from sidelight.core.checks import whole
+from sidelight.learners.initial_outputs import Initial, admitted_of, begun, has_initial, within
 from sidelight.learners.margin import MarginLearner, options_of
-from sidelight.learners.shared.initial_outputs import Initial, admitted_of, begun, has_initial, within
 from sidelight.objective.candidates import CandidateProblem, Charge, Margins
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms

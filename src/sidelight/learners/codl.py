@@ -29,10 +29,9 @@ from sidelight.errors import DataError
 from sidelight.inference.batches import batch_scores
 from sidelight.inference.methods.choose import check_method
 from sidelight.inference.ruled_inputs import AnyRuled
+from sidelight.learners.bases import base_of
 from sidelight.learners.contrastive import Contrastive
-from sidelight.learners.hmm import HmmSpec, hmm_learner
-from sidelight.learners.shared.bases import base_of
-from sidelight.learners.shared.under_rules import completion_under_rules
+from sidelight.learners.hmm import HmmSpec, completion_under_rules, hmm_learner
 from sidelight.rounds import Learner
 from sidelight.rounds.hmm import EmOptions
 from sidelight.rounds.learner import RoundByRound, State, Step

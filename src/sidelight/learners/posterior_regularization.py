@@ -33,14 +33,13 @@ from sidelight.generative.completion import Completion, Free
 from sidelight.inference.ruled_inputs import Ruled
 from sidelight.learners import votes
 from sidelight.learners.codl import RuledSpec
-from sidelight.learners.hmm import HmmSpec, hmm_learner
+from sidelight.learners.hmm import HmmSpec, completion_under_rules, hmm_learner
 from sidelight.learners.likelihood import LikelihoodSpec, labelled, likelihood_learner
-from sidelight.learners.shared.latent_groups import LatentPlan
-from sidelight.learners.shared.under_rules import completion_under_rules
-from sidelight.objective.expected_features import WeightedFeatures, add_log_sums
+from sidelight.objective.expected_features import FeatureTerms, WeightedFeatures, add_log_sums
 from sidelight.objective.likelihood import Form, Labelled
 from sidelight.rounds import Learner
 from sidelight.rounds.hmm import EmOptions
+from sidelight.rounds.latent_likelihood import LatentPlan
 from sidelight.rounds.learner import State
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.chains.chain_sums import log_sums
@@ -198,7 +197,7 @@ class BelievedGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class BelievedTerms:
+class BelievedTerms(FeatureTerms):
     """Inputs with beliefs about their labels; all beliefs are multiplied by the prices of their inputs already."""
 
     features: WeightedFeatures
@@ -208,9 +207,6 @@ class BelievedTerms:
     start: Floats  # [L] Σ price · q(first label)
     end: Floats  # [L]
     transitions: Floats  # [L, L]
-
-    def __len__(self) -> int:
-        return len(self.space.starts) - 1
 
     def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
         """Transitions are summed over inputs, so there is no loss of a single one."""

@@ -31,9 +31,9 @@ from sidelight.errors import DataError, ModelFileError
 from sidelight.learners.margin import MarginOptions, MarginSpec, options_of, problem_of
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import LatentProblem
+from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import SilentTerms, StackedTerms
-from sidelight.objective.votes.confidence import Measure, confidence
 from sidelight.rounds import Learner
 from sidelight.rounds.learner import RoundByRound, State, Step, plane_state, restored_plane
 from sidelight.solvers.cutting_plane import CuttingPlane

@@ -4,7 +4,7 @@ The part of such inputs in the objective of `latent_likelihood` is
 
     Σ C (−log Σ_y p_w(y | x) P_ρ(votes | y)) − Σ C log P_ρ(votes of Gold's inputs | gold) − log prior(ρ)
 
-with P_ρ and its prior as in `objective.votes.trust`. For a given ρ it is the term of a partially labelled CRF whose
+with P_ρ and its prior as in `objective.trust`. For a given ρ it is the term of a partially labelled CRF whose
 admitted labelings are soft (`LikelihoodTerms.bonus`); for given weights a step of EM improves ρ. Where there are no
 weights yet, all labels are equally probable, and EM goes by the agreement of votes alone (Dawid and Skene 1979).
 
@@ -21,10 +21,9 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ints
 from sidelight.core.kernels import inner
 from sidelight.describe import content_key
-from sidelight.learners.shared.latent_groups import LatentPlan
 from sidelight.objective.expected_features import Weighted
 from sidelight.objective.likelihood import Form, Labelled, LikelihoodTerms
-from sidelight.objective.votes.trust import (
+from sidelight.objective.trust import (
     Trust,
     TrustOptions,
     add_votes,
@@ -35,7 +34,7 @@ from sidelight.objective.votes.trust import (
     penalty,
 )
 from sidelight.rounds import Learner
-from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner
+from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner, LatentPlan
 from sidelight.rounds.learner import State
 from sidelight.spaces import Space, sums
 from sidelight.specs.fit_data import FitData
