@@ -183,6 +183,19 @@ def _dense_scores(dense: Floats32, weights: Floats, out: Floats) -> None:
                 row[label] += value * weight[label]
 
 
+@kernel
+def add_sparse(indptr: Ints, indices: Ids, values: Floats, first: int, amounts: Floats, out: Floats) -> None:
+    """out[attribute] += value · amounts[row], of every entry of the rows from `first` on: the adjoint of scores."""
+    valued = values.shape[0] > 0
+    for r in range(amounts.shape[0]):
+        amount = amounts[r]
+        for k in range(indptr[first + r], indptr[first + r + 1]):
+            target = out[indices[k]]
+            value = values[k] if valued else 1.0
+            for label in range(amount.shape[0]):
+                target[label] += value * amount[label]
+
+
 def stack_rows(parts: Sequence[Rows], *, n_dense: int) -> Rows:
     """All sequences of all batches, in order."""
     if not parts:
