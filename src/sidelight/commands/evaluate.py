@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,7 +19,11 @@ from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
+from sidelight.commands.shared.streams import note_resumed, run_mark
 from sidelight.commands.shared.structured import answers_of, limited, note_unproven, read_items, refuse, under_rules
+from sidelight.core.file_contents import mapping_of, reading
+from sidelight.core.journal import REMEDY, START, Journal
+from sidelight.data.files import STDIN
 from sidelight.data.items import Item
 from sidelight.data.stored import StoredCorpus
 from sidelight.data.text_pieces import placed
@@ -29,6 +33,10 @@ from sidelight.evaluate.parts import compare_parts, score_parts
 from sidelight.evaluate.ranking import RankingScores
 from sidelight.evidence import Gold
 from sidelight.models.model import Model
+
+if TYPE_CHECKING:
+    from sidelight.evaluate.spans import Scheme
+    from sidelight.evaluate.tally import Tally
 
 
 def command(
@@ -66,18 +74,20 @@ def command(
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
     place: options.PlaceName = None,
+    resume: options.Resume = False,
 ) -> None:
     """Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans.
 
     Structures have scores of their own: precision, recall and F1 of links, attachment scores of trees.
     """
     from sidelight.evaluate import compare, evaluate
-    from sidelight.evaluate.scores import evaluate_pieces
 
     check_writable(json, reads=[model, file, against, *(rules or ())])
     check_inference(inference, rules)
     if every and by != "ranking":
         raise ValueError("--all is about candidates; add --by ranking, or leave it out")
+    if resume and (json is None or str(file) == STDIN or against is not None or by != "outputs"):
+        raise ValueError("--resume goes from a file to the --json of one model; name both, without --against and --by")
     if by != "outputs":
         asked, other = (
             None if path is None else AskedModel.loaded(path, seconds=seconds, rules=rules, jobs=jobs)
@@ -94,6 +104,7 @@ def command(
             "--metric": metric != "accuracy",
             "--scheme": scheme != "auto",
             "--label-column": label_column != -1,
+            "--resume": resume,
         }
         refuse(entry.name, without_meaning)
         scored = Scored(entry, read_items(entry, file, format, "gold"), seconds, jobs)
@@ -103,11 +114,16 @@ def command(
         return
     limited(loaded, seconds)
     if against is None and tool_of(file, format) is None:
-        how = (rules, inference, jobs, place)
-        first = evaluate_pieces(_labelled(model, file, format, label_column, *how), scheme=scheme)
+        reads, told = [file, model, *(rules or ())], [format, label_column, scheme, inference]
+        journal = Journal(json.with_name(json.name + ".journal"), run_mark(reads, told)) if resume and json else None
+        first = _tally(model, file, format, label_column, scheme, journal, rules, inference, jobs, place).evaluation()
         write_json({"model": str(model), **first.as_dict()}, json)
         write(f"{first}\n", None)
+        if journal is not None:
+            journal.end()
         return
+    if resume:
+        raise ValueError("--resume is for columns, attributes, JSON lines and Parquet; leave it out")
     pieces = read_labelled(file, format=format, label_column=label_column)
     truth = [piece.y for piece in pieces]
     guesses = _predictions(model, pieces, rules, inference, jobs, place)
@@ -127,25 +143,39 @@ def command(
     write(text, None)
 
 
-def _labelled(
+def _tally(
     path: Path,
     file: Path,
     format: str | None,
     label_column: int,
+    scheme: Scheme,
+    journal: Journal | None,
     rules: list[Path] | None,
     inference: str,
     jobs: int,
     place: str | None,
-) -> Iterator[tuple[list[Any], list[Any]]]:
-    """The right and the predicted outputs of a file, some at a time."""
+) -> Tally:
+    """The scores of a file, which is read some at a time; with a journal, from where an earlier run was stopped."""
+    from sidelight.evaluate.tally import Tally
+
     model, predict = predictor(path, rules, inference)
     corpus = StoredCorpus({"gold": (file,)}, Path(), format, label_column)
+    after, tally = START, Tally(scheme)
+    if journal is not None:
+        with reading(journal.path, remedy=REMEDY):
+            if (found := journal.said()) is not None:
+                after, tally = found[0], Tally.of_dict(mapping_of(found[1], "tally"))
+        note_resumed(after)
     with warnings_noted():
-        for piece, evidence in corpus.pieces("gold", file):
+        for piece, evidence in corpus.pieces("gold", file, after=after):
             xs = [in_columns(one.x) for one in evidence]
             with placed(piece):
                 check_fits(model, [(x, one.origin) for x, one in zip(xs, evidence)])
-            yield [one.y for one in evidence if isinstance(one, Gold)], _as_text(model, predict(xs, jobs, place))
+            right = [one.y for one in evidence if isinstance(one, Gold)]
+            tally = tally.plus(right, _as_text(model, predict(xs, jobs, place)))
+            if journal is not None:
+                journal.tell(piece.last, tally=tally.as_dict())
+    return tally
 
 
 def _as_text(model: Any, outputs: list[Any]) -> list[Any]:

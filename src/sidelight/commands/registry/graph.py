@@ -24,8 +24,8 @@ def _output(structure: GraphAlignment, item: Item, kind: str) -> Any:
 
 
 def _picture(right: Item, found: Item) -> dict[str, Any]:
-    words = ([word for word, _ in graph.words] for graph in right.x)
-    return grid_picture(*words, linked(found)[0], linked(right)[0])
+    source, target = ([word for word, _ in graph.words] for graph in right.x)
+    return grid_picture(source, target, linked(found)[0], linked(right)[0])
 
 
 ENTRY = StructureEntry(

@@ -38,7 +38,8 @@ def paired_anew(xs: Sequence[tuple[Any, Any]], seed: int) -> list[tuple[Any, Any
 
 def drawn(right: Item, found: Item) -> dict[str, Any]:
     """The two strings of a pair with their links."""
-    return links_picture(*right.x, linked(found)[0], linked(right)[0])
+    source, target = right.x
+    return links_picture(source, target, linked(found)[0], linked(right)[0])
 
 
 def linked(item: Item) -> tuple[Links, set[int]]:

@@ -159,4 +159,8 @@ LabelledFile = Annotated[
 OutFile = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="Where to write; the standard output by default.")
 ]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help="Go on where an earlier run was stopped, which had --resume too; for large files."),
+]
 JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything to a JSON file too.")]
