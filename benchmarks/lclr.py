@@ -17,9 +17,9 @@ from benchmarks.measure import Row
 from sidelight.experiments.lclr.paraphrase import FILES, read_pairs
 from sidelight.experiments.lclr.sentence_graphs import reader
 from sidelight.experiments.lclr.sentence_pairs import FIRST, LabelledPairs
+from sidelight.learners.lclr import HeldLearner, lclr_learner
+from sidelight.learners.margin import MarginOptions
 from sidelight.objective.decisions import decisions
-from sidelight.rounds.lclr import HeldLearner, lclr_learner
-from sidelight.rounds.margin import MarginOptions
 from sidelight.structures.graphs import GraphAlignment
 
 THREADS, LEARNED, SENTENCES, SMALL = 2, 300, 3000, 60

@@ -82,13 +82,16 @@ def _line(name: str, runs: dict[str, Timed]) -> str:
     two, one, here = runs["2"], runs["1"], runs["threads"]
     same = len({run.bits for run in runs.values()}) == 1
     efficiency, overhead = one.seconds / (2 * two.seconds), two.seconds / here.seconds - 1
+    busy = f"efficiency {one.path / (2 * two.path):.2f}, overhead {two.path / here.path - 1:+.0%}"
     verdict = "" if name not in PROMISED else "  [met]" if efficiency >= LEAST and overhead <= MOST else "  [NOT met]"
     place = two.place or {}
     parts = [f"{key} {place.get(key, 0.0):.2f} s" for key in ("inference", "transit", "solving")]
     return (
         f"{name}: a round of {two.tokens:,} tokens: threads {here.seconds:.2f} s, one worker {one.seconds:.2f} s, two"
         f" {two.seconds:.2f} s; efficiency {efficiency:.2f}, overhead {overhead:+.0%}, bits"
-        f" {'the same' if same else 'DIFFER'}{verdict}\n    {place.get('bytes', 0) / 1e6:,.1f} MB, {', '.join(parts)}"
+        f" {'the same' if same else 'DIFFER'}{verdict}\n    {place.get('bytes', 0) / 1e6:,.1f} MB, {', '.join(parts)}\n"
+        f"    in seconds of CPU: threads {here.path:.2f} (half of all), one worker {one.path:.2f} ({one.cpu:.2f} in the"
+        f" driver), two {two.path:.2f} ({two.cpu:.2f}); {busy}"
     )
 
 

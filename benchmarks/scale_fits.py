@@ -29,12 +29,22 @@ class Timed:
     """A family's fit in one place."""
 
     seconds: float  # of a round, the median of all after the first
-    cpu: float  # of this process, a round
+    cpu: float  # of this process, a round; seconds
     bits: str
     tokens: int
     labels: int
     weights: int
     place: dict[str, Any] | None  # the figures of the median round
+    workers: list[float]  # seconds of CPU of each worker, a round
+
+    @property
+    def path(self) -> float:
+        """Seconds of CPU that cannot but come after one another: this process's and the busiest worker's.
+
+        Without workers, half of what this process took, as if two threads shared all of it; so this holds on a busy
+        machine too, and favours threads.
+        """
+        return self.cpu + max(self.workers) if self.workers else self.cpu / 2
 
 
 @dataclass(frozen=True)
@@ -69,6 +79,29 @@ def _pairs(count: int) -> list[tuple[list[str], list[str]]]:
     return [(one, other) for one, other in zip(*sides) if one and other]
 
 
+class Clock:
+    """Seconds of CPU between marks, of this process and of every worker."""
+
+    def __init__(self, place: Any) -> None:
+        self._pids = place.team().pids() if place is not None and place.remote else []
+        self._marks: list[list[float]] = []
+        self.mark()
+
+    def mark(self, _: Any = None) -> None:
+        self._marks.append([time.process_time(), *map(_seconds_of, self._pids)])
+
+    def medians(self, first: int) -> tuple[float, list[float]]:
+        """Of this process, and of the workers, from a mark on."""
+        driver, *workers = np.median(np.diff(self._marks[first:], axis=0), axis=0).tolist()
+        return driver, workers
+
+
+def _seconds_of(pid: int) -> float:
+    """Seconds of CPU that a process has taken, as Linux counts them."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def families(data: Corpus) -> dict[str, Callable[[Any, int | None], Timed]]:
     """A fit of each family, as a function of a place and of the threads of this process."""
     gold = list(sl.gold(data.xs, data.ys))
@@ -92,13 +125,12 @@ def _tagger(evidence: list[Any], data: Corpus, options: dict[str, Any]) -> Calla
     tokens = sum(len(piece.x) for piece in evidence)
 
     def fit(place: Any, n_jobs: int | None) -> Timed:
-        cpu = [time.process_time()]
-        tagger = sl.Tagger(place=place, n_jobs=n_jobs, **options)
-        tagger.callbacks = [lambda _: cpu.append(time.process_time())]
+        clock = Clock(place)
+        tagger = sl.Tagger(place=place, n_jobs=n_jobs, callbacks=[clock.mark], **options)
         tagger.fit(evidence)
         model = tagger.model_
         labels = len(model.labels.names)
-        return _timed(tagger.rounds_, cpu, [model.weights], tokens, labels, len(model.weights))
+        return _timed(tagger.rounds_, clock, [model.weights], tokens, labels, len(model.weights))
 
     return fit
 
@@ -107,12 +139,12 @@ def _aligner(data: Corpus) -> Callable[[Any, int | None], Timed]:
     tokens = sum(len(source) for source, _ in data.pairs)
 
     def fit(place: Any, n_jobs: int | None) -> Timed:
-        cpu = [time.process_time()]
+        clock = Clock(place)
         aligner = sl.Aligner(place=place, n_jobs=n_jobs, model1_iterations=3, hmm_iterations=3)
-        aligner.callbacks = [lambda _: cpu.append(time.process_time())]
+        aligner.callbacks = [clock.mark]
         aligner.fit(data.pairs)
         lexicon = aligner.model_.parameters.lexicon
-        return _timed(aligner.rounds_[3:], cpu[3:], list(lexicon), tokens, 1, len(lexicon.forward))
+        return _timed(aligner.rounds_, clock, list(lexicon), tokens, 1, len(lexicon.forward), first=3)
 
     return fit
 
@@ -125,26 +157,31 @@ def _prediction(evidence: list[Any], data: Corpus, chunks: dict[str, Any]) -> Ca
         tagger.predict(data.xs[:2048])  # every worker has some
         if place is not None and place.remote:
             place.figures()
-        began, cpu = time.perf_counter(), time.process_time()
+        clock, began = Clock(place), time.perf_counter()
         found = tagger.predict(data.xs)
-        seconds, used = time.perf_counter() - began, time.process_time() - cpu
+        seconds = time.perf_counter() - began
+        clock.mark()
+        used, workers = clock.medians(0)
         mark = blake2b(repr(found).encode(), digest_size=8).hexdigest()
         figures = None if place is None or not place.remote else _plain(place.figures())
-        return Timed(seconds, used, mark, data.tokens, len(tagger.classes_), len(tagger.model_.weights), figures)
+        sizes = data.tokens, len(tagger.classes_), len(tagger.model_.weights)
+        return Timed(seconds, used, mark, *sizes, figures, workers)
 
     return predict
 
 
-def _timed(rounds: list[Any], cpu: list[float], arrays: list[Any], tokens: int, labels: int, weights: int) -> Timed:
+def _timed(
+    rounds: list[Any], clock: Clock, arrays: list[Any], tokens: int, labels: int, weights: int, *, first: int = 0
+) -> Timed:
+    """The median of all rounds after the first."""
     mark = blake2b(digest_size=8)
     for array in arrays:
         mark.update(np.ascontiguousarray(array).tobytes())
-    ends = [one.seconds for one in rounds]
-    spans = np.diff(ends)
+    spans = np.diff([one.seconds for one in rounds[first:]])
     middle = int(np.argsort(spans)[len(spans) // 2])
-    place = rounds[middle + 1].place
-    used = float(np.median(np.diff(cpu)[1:]))
-    return Timed(float(spans[middle]), used, mark.hexdigest(), tokens, labels, weights, _plain(place))
+    place = _plain(rounds[first + middle + 1].place)
+    used, workers = clock.medians(first + 1)
+    return Timed(float(spans[middle]), used, mark.hexdigest(), tokens, labels, weights, place, workers)
 
 
 def _plain(place: Any) -> dict[str, Any] | None:

@@ -12,11 +12,11 @@ from scipy.optimize import linear_sum_assignment
 import sidelight as sl
 from sidelight import recipes
 from sidelight.errors import DataError, Infeasible, Intractable
+from sidelight.learners.structural_svm import ConvexLearner, ConvexOptions
 from sidelight.objective.batch import Batch
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.recipes import LEARNERS
-from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.spaces import Cost, sums
 from sidelight.spaces.slots import SlotSpace
 from sidelight.testing import check_examples, check_solver, check_structure

@@ -11,10 +11,10 @@ import pytest
 from sidelight.errors import Intractable
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
+from sidelight.learners.margin import MarginLearner, MarginOptions
+from sidelight.learners.structural_svm import ConvexLearner, ConvexOptions
 from sidelight.objective.completion import latent_problem
 from sidelight.objective.scorers.chain_scorer import ChainScorer, chain_batch
-from sidelight.rounds.convex import ConvexLearner, ConvexOptions
-from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.spaces import ChainSpace
 from sidelight.testing import BrokenLaw, check_solver, check_structure

@@ -232,7 +232,7 @@ def test_sample_weights(value):
             sl.Tagger(n_jobs=1).fit(XS, YS, sample_weight=given)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e400])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e400, 1e155, -1e300])
 def test_feature_values(value):
     tokens = [[{"a": value}, {"a": 1.0}]]
     with pytest.raises(sl.DataError, match="NaN and infinite"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sidelight.core.checks import shown
 from sidelight.learners.all_labelings import ClSvm
+from sidelight.learners.bases import BASES
 from sidelight.learners.candidates import Cllp, CllpAsPrinted, Mms, Naive
 from sidelight.learners.codl import Codl, CodlAsPrinted
 from sidelight.learners.contrastive import Contrastive
@@ -22,7 +23,6 @@ from sidelight.learners.online import OnlineArow, OnlineMira, PassiveAggressive
 from sidelight.learners.perceptron import AveragedPerceptron
 from sidelight.learners.posterior_regularization import PosteriorRegularization
 from sidelight.learners.self_training import SelfTraining
-from sidelight.learners.shared.bases import BASES
 from sidelight.learners.structural_svm import StructuralSvm
 from sidelight.specs import LearnerSpec
 

@@ -23,9 +23,9 @@ from sidelight.models.files import REMEDY, fingerprint, load_checkpoint, save_ch
 from sidelight.models.model import Model, Point, history_in, point_of, thinned
 from sidelight.objective.companion_likelihood import TEMPERATURE
 from sidelight.parallel.place import figures_since
-from sidelight.rounds.learner import Memory, Remembering, State
+from sidelight.rounds.learner import Memory, Penalised, Remembering, State
 from sidelight.rules import Rule
-from sidelight.specs.fit_data import FitData, learned_penalties, learner_of
+from sidelight.specs.fit_data import FitData, learner_of
 from sidelight.specs.settings import Settings
 from sidelight.specs.stored_fit import stored_fit
 from sidelight.structures import LabelSet
@@ -207,7 +207,8 @@ class Training:
         rules = self.settings.rules
         if not rules:
             return []
-        inputs, prices = learned_penalties(self.learner)
+        own = self.learner
+        inputs, prices = own.learned_penalties() if isinstance(own, Penalised) else (None, [])
         if inputs is not None:
             return [prices[inputs.rules.index(rule)] for rule in rules]
         xs, ys = self.data.gold_outputs()

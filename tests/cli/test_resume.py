@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from sidelight.core.resumable_file import Position, ResumableFile
+from sidelight.core.journal import Position
+from sidelight.core.resumable_file import ResumableFile
 from sidelight.data import text_pieces
+from sidelight.evaluate.tally import Tally
 
 Run = Callable[..., Any]
 Write = Callable[..., Path]
@@ -76,7 +78,7 @@ def test_a_file_killed_between_any_two_steps_is_whole_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every point at which a run touches the disk is one at which it may end."""
-    from sidelight.core import resumable_file
+    from sidelight.core import journal, resumable_file
 
     pieces = [f"piece {k}\n".encode() * (k + 1) for k in range(4)]
 
@@ -94,7 +96,7 @@ def test_a_file_killed_between_any_two_steps_is_whole_in_the_end(
             return stepped
 
         with monkeypatch.context() as patched:
-            patched.setattr(resumable_file, "write_atomically", step(resumable_file.write_atomically))
+            patched.setattr(journal, "write_atomically", step(journal.write_atomically))
             patched.setattr(resumable_file.os, "fsync", step(lambda handle: None))
             patched.setattr(resumable_file.os, "replace", step(resumable_file.os.replace))
             file = ResumableFile(out, "mark")
@@ -117,6 +119,49 @@ def test_a_file_killed_between_any_two_steps_is_whole_in_the_end(
                     continue
             assert out.read_bytes() == b"".join(pieces)
             assert not list(tmp_path.glob(f"{first}-{second}.*"))
+
+
+def test_scores_go_on_where_a_run_was_killed(
+    run: Run, write: Write, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_pieces, "SIZE", 300)
+    for format in ("columns", "jsonl"):
+        file = write("input", format, 10, 90)
+        run("evaluate", model, file, "--json", "whole.json")
+        told = ["evaluate", model, file, "--resume", "--json", "scores.json"]
+        plus, counted = Tally.plus, []
+
+        def killed(tally: Tally, *piece: Any, counted: list[Any] = counted, plus: Any = plus) -> Tally:
+            counted.append(piece[0])
+            if len(counted) in (3, 4, 8):
+                raise Killed
+            return plus(tally, *piece)
+
+        monkeypatch.setattr(Tally, "plus", killed)
+        for _ in range(3):
+            with pytest.raises(Killed):
+                run(*told)
+            assert not Path("scores.json").exists()
+        assert "going on after line " in run(*told).err
+        monkeypatch.setattr(Tally, "plus", plus)
+        assert len(counted) > 8 and Path("scores.json").read_text() == Path("whole.json").read_text()
+        assert not Path("scores.json.journal").exists()
+        Path("scores.json").unlink()
+
+
+def test_what_another_evaluation_left_is_refused(run: Run, write: Write, model: Path) -> None:
+    file = write("input", "columns", 20, 30)
+    told = ["evaluate", model, file, "--json", "s.json", "--resume"]
+    for text, problem in (
+        (json.dumps({"mark": "x", "begin": 0, "lines": 0}), "s.json.journal: it is of another input, model or options"),
+        ("{", "it makes no sense"),
+    ):
+        Path("s.json.journal").write_text(text)
+        assert problem in run(*told, code=2).err
+    Path("s.json.journal").unlink()
+    run(*told)
+    for wrong in ([], ["--json", "t.json", "--against", model]):
+        assert "--resume goes from a file to the --json" in run("evaluate", model, file, *wrong, "--resume", code=2).err
 
 
 def test_what_another_run_left_is_refused(run: Run, write: Write, model: Path) -> None:

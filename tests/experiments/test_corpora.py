@@ -10,7 +10,7 @@ import pytest
 
 from sidelight.experiments import draws
 from sidelight.experiments.draws import tokens_of
-from sidelight.experiments.grid import JLIS, SSVM, Prices, Setting, run_setting, runner
+from sidelight.experiments.grid import JLIS, SSVM, GridPrices, Setting, run_setting, runner
 from sidelight.experiments.jlis import ads, citations, negatives, newsgroups, pos
 from sidelight.experiments.table import rows_of
 
@@ -84,7 +84,7 @@ def test_bad_references_are_nested(data):
 
 def test_citations_runs(data):
     study = citations.load(data)
-    grids = {SSVM: (Prices(1.0),), JLIS: (Prices(1.0, 1.0),)}
+    grids = {SSVM: (GridPrices(1.0),), JLIS: (GridPrices(1.0, 1.0),)}
     with runner(study, n_jobs=1, report=lambda line: None) as run:
         rows = rows_of(run_setting(Setting("100 tokens", 100, 1), run, grids=grids))
     accuracies = [row["value"] for row in rows if row["metric"] == "accuracy"]

@@ -16,13 +16,13 @@ from sidelight.experiments.grid import (
     KEPT,
     SSVM,
     TOGETHER,
+    GridPrices,
+    GridTask,
     LabelledExamples,
     Outcome,
-    Prices,
     Scores,
     Setting,
     TablePlan,
-    Task,
     choose,
     fit,
     run_setting,
@@ -57,42 +57,44 @@ class Letters:
         )
 
 
-SMALL = {SSVM: (Prices(1.0),), JLIS: (Prices(1.0, 0.1), Prices(1.0, 1.0))}
+SMALL = {SSVM: (GridPrices(1.0),), JLIS: (GridPrices(1.0, 0.1), GridPrices(1.0, 1.0))}
 SETTING = Setting("2 sentences", 2, 3)
 TWO = (SETTING, Setting("4 sentences", 4, 3))
 
 
 def test_the_grid_is_the_papers():
-    assert GRIDS[SSVM] == (Prices(0.1), Prices(1.0), Prices(10.0))
+    assert GRIDS[SSVM] == (GridPrices(0.1), GridPrices(1.0), GridPrices(10.0))
     assert len(set(GRIDS[JLIS])) == 9
     assert {price for prices in GRIDS[JLIS] for price in prices} == {0.1, 1.0, 10.0}
 
 
 def test_a_fit_gives_per_cent_and_completions():
     study = Letters()
-    plain = fit(study, Task(SETTING, 0, Prices(1.0)))
-    joint = fit(study, Task(SETTING, 0, Prices(1.0, 1.0)))
+    plain = fit(study, GridTask(SETTING, 0, GridPrices(1.0)))
+    joint = fit(study, GridTask(SETTING, 0, GridPrices(1.0, 1.0)))
     assert plain.converged == plain.kept and plain.kept.completions == 0
     assert joint.converged.completions >= joint.kept.completions > 0
     assert joint.kept.dev >= joint.converged.dev
     assert 0.0 <= plain.kept.test <= 100.0 and type(plain.kept.test) is float
-    assert joint == fit(study, Task(SETTING, 0, Prices(1.0, 1.0)))
+    assert joint == fit(study, GridTask(SETTING, 0, GridPrices(1.0, 1.0)))
 
 
 def test_convergence_is_that_of_a_plain_fit():
-    study, task = Letters(), Task(SETTING, 0, Prices(1.0, 1.0))
+    study, task = Letters(), GridTask(SETTING, 0, GridPrices(1.0, 1.0))
     estimator = study.estimator({"gold": 1.0, "companion": 1.0}, 0)
     estimator.fit([*study.gold(SETTING, 0), *study.companion(SETTING, 0)])
     assert fit(study, task).converged.test == 100.0 * estimator.score(*study.test)
 
 
 def test_ties_go_to_the_lowest_prices():
-    assert choose({Prices(10.0, 1.0): [5.0], Prices(1.0, 10.0): [5.0], Prices(1.0, 1.0): [5.0]}) == Prices(1.0, 1.0)
+    assert choose(
+        {GridPrices(10.0, 1.0): [5.0], GridPrices(1.0, 10.0): [5.0], GridPrices(1.0, 1.0): [5.0]}
+    ) == GridPrices(1.0, 1.0)
 
 
 def recorded(dev, test=lambda task: 50.0, kept=0.0):
     """A runner that looks scores up, and the tasks it was asked for."""
-    seen: list[Task] = []
+    seen: list[GridTask] = []
 
     def run(tasks):
         seen.extend(tasks)
@@ -105,12 +107,12 @@ def recorded(dev, test=lambda task: 50.0, kept=0.0):
 
 def test_the_development_set_chooses_and_the_test_set_does_not():
     run, seen = recorded(
-        lambda task: 90.0 if task.prices == Prices(0.1, 10.0) else 50.0,
-        lambda task: 90.0 if task.prices == Prices(10.0, 0.1) else 50.0 + task.draw,
+        lambda task: 90.0 if task.prices == GridPrices(0.1, 10.0) else 50.0,
+        lambda task: 90.0 if task.prices == GridPrices(10.0, 0.1) else 50.0 + task.draw,
         kept=1.0,
     )
     results = {result.method: result for result in run_setting(SETTING, run)}
-    assert set(results[JLIS].prices) == {Prices(0.1, 10.0)}
+    assert set(results[JLIS].prices) == {GridPrices(0.1, 10.0)}
     assert results[JLIS].accuracies == [50.0, 51.0, 52.0]
     assert results[KEPT].accuracies == [51.0, 52.0, 53.0]
     assert results[JLIS].completions == [9.0] * 3 and results[KEPT].completions == [3.0] * 3
@@ -131,19 +133,19 @@ def test_pilots_choose_and_all_draws_are_tested():
     run, seen = recorded(lambda task: 50.0)
     results = run_setting(Setting("2 sentences", 2, 4, pilots=1), run, grids=SMALL)
     assert [len(result.scores) for result in results] == [4, 4]
-    assert sorted(task.draw for task in seen if task.prices == Prices(1.0, 1.0)) == [0]
-    assert sorted(task.draw for task in seen if task.prices == Prices(1.0, 0.1)) == [0, 1, 2, 3]
+    assert sorted(task.draw for task in seen if task.prices == GridPrices(1.0, 1.0)) == [0]
+    assert sorted(task.draw for task in seen if task.prices == GridPrices(1.0, 0.1)) == [0, 1, 2, 3]
 
 
 def test_each_draw_can_choose_for_itself_besides():
-    favourites = {0: Prices(0.1, 1.0), 1: Prices(1.0, 0.1), 2: Prices(1.0, 0.1)}
+    favourites = {0: GridPrices(0.1, 1.0), 1: GridPrices(1.0, 0.1), 2: GridPrices(1.0, 0.1)}
 
     def score(task):
         return 90.0 if task.prices == favourites[task.draw] else 50.0
 
     run, seen = recorded(score, score)
     results = {result.method: result for result in run_setting(SETTING, run, per_draw=True)}
-    assert set(results[JLIS + TOGETHER].prices) == {Prices(1.0, 0.1)}
+    assert set(results[JLIS + TOGETHER].prices) == {GridPrices(1.0, 0.1)}
     assert results[JLIS + TOGETHER].accuracies == [50.0, 90.0, 90.0]
     assert results[JLIS].prices == tuple(favourites[draw] for draw in range(3))
     assert results[JLIS].accuracies == [90.0, 90.0, 90.0]
@@ -181,7 +183,7 @@ def test_an_error_in_a_process_comes_back():
         pass
 
     with pytest.raises(AttributeError), runner(Nothing(), n_jobs=1, report=lambda line: None) as run:  # type: ignore[arg-type]
-        run([Task(SETTING, 0, Prices(1.0))])
+        run([GridTask(SETTING, 0, GridPrices(1.0))])
 
 
 def test_a_part_of_the_settings_and_of_the_draws(monkeypatch, tmp_path):

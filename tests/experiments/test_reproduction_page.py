@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sidelight.core.html import escape
 from sidelight.experiments import NAMES, examples
-from sidelight.experiments.result_files import Result, write_result
+from sidelight.experiments.result_files import StoredResult, write_result
 from sidelight.experiments.table import row
 from sidelight.report.charts import Series, curves, dots, scatter
 from sidelight.report.comparison import all_rows, blocks, points, tables
@@ -79,7 +79,7 @@ def pictures(tmp_path_factory):
     found, notes = examples.rows(
         tmp_path_factory.mktemp("none"), quick=True, n_jobs=1, report=lambda line: None, save=lambda rows: None
     )
-    return Result("examples", False, found, list(notes))
+    return StoredResult("examples", False, found, list(notes))
 
 
 @pytest.fixture
@@ -90,10 +90,10 @@ def folder(tmp_path, pictures):
     run = {"seconds": 1.5, "cpu_seconds": 1.25, "megabytes": 99, "finished": "2020-01-01", "versions": {"numpy": "9.9"}}
     run["told"] = ["C1 <chosen>"]
     write_result(tmp_path, pictures)
-    write_result(tmp_path, Result("jlis-citations", True, curve_rows(), ["not <b>the</b> paper's"], {"DRAWS": "7"},
-                                  {"citations": "3 files"}, run))  # fmt: skip
+    told, settings, data = ["not <b>the</b> paper's"], {"DRAWS": "7"}, {"citations": "3 files"}
+    write_result(tmp_path, StoredResult("jlis-citations", True, curve_rows(), told, settings, data, run))
     write_result(
-        tmp_path, Result("solvers", False, [gap, row("conll2000", "1-slack", "seconds", [3.5])], [], {}, {}, run)
+        tmp_path, StoredResult("solvers", False, [gap, row("conll2000", "1-slack", "seconds", [3.5])], [], {}, {}, run)
     )
     return tmp_path
 
@@ -151,7 +151,7 @@ def test_what_is_missing_is_marked_and_p_values_have_a_column_only_where_there_a
 def test_what_it_buys_stands_first_and_a_gain_counts_once(folder):
     rows = curve_rows()
     again = [{**one, "method": f"{one['method']}, one choice for all draws"} for one in rows]
-    write_result(folder, Result("jlis-citations", True, rows + again, [], {}, {}, {}))
+    write_result(folder, StoredResult("jlis-citations", True, rows + again, [], {}, {}, {}))
     glance = re.search(r"<h2>At a glance</h2>.*?</section>", reproduction_page(folder), re.DOTALL)[0]
     claim = glance[glance.index("fields of citations") :]
     assert re.findall(r"<td[^>]*>(.*?)</td>", claim)[:5] == [

@@ -9,7 +9,7 @@ import pytest
 from sidelight.errors import DataError
 from sidelight.evaluate.paired import paired_t
 from sidelight.experiments import NAMES, reproduce
-from sidelight.experiments.grid import JLIS, SSVM, Prices, Result, Scores, Setting
+from sidelight.experiments.grid import JLIS, SSVM, GridPrices, Result, Scores, Setting
 from sidelight.experiments.table import GAIN, lines_of, rows_of, write_rows
 
 KEYS = {"setting", "method", "metric", "value", "std", "paper", "draws"}
@@ -18,8 +18,8 @@ SETTING = Setting("100 tokens", 100, 3, {SSVM: 58.24, JLIS: 64.05})
 
 def results(setting=SETTING, *, base=(58.0, 60.0, 59.0), other=(62.0, 66.0, 64.0)):
     return [
-        Result(setting, SSVM, (Prices(1.0),) * len(base), tuple(Scores(0.0, value, 0) for value in base)),
-        Result(setting, JLIS, (Prices(1.0, 0.1),) * len(other), tuple(Scores(0.0, value, 8) for value in other)),
+        Result(setting, SSVM, (GridPrices(1.0),) * len(base), tuple(Scores(0.0, value, 0) for value in base)),
+        Result(setting, JLIS, (GridPrices(1.0, 0.1),) * len(other), tuple(Scores(0.0, value, 8) for value in other)),
     ]
 
 

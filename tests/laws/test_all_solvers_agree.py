@@ -12,10 +12,10 @@ from drawing_margins import gold_terms, least_primal
 from hypothesis import assume, given
 
 from sidelight.core.records import SMALL_GAP
+from sidelight.learners.structural_svm import ConvexLearner, ConvexOptions
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.objective.margin import StackedTerms, TargetTerms
-from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.duals.cut_blocks import CutBlocks

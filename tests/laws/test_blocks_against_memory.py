@@ -21,8 +21,7 @@ from sidelight.features.feature_counts import FeatureCounts
 from sidelight.learners.likelihood import labelled
 from sidelight.learners.perceptron import GoldBlock, PerceptronLearner
 from sidelight.objective.likelihood import Labelled, LikelihoodProblem, likelihood_problem
-from sidelight.objective.online.likelihood_blocks import LikelihoodBlocks
-from sidelight.objective.online.online_likelihood import OnlineLikelihood
+from sidelight.objective.online.online_likelihood import LikelihoodBlocks, OnlineLikelihood
 from sidelight.prepared import preparation
 from sidelight.solvers.perceptron import Perceptron
 from sidelight.specs.fit_data import FitData

@@ -24,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight.errors import Intractable
-from sidelight.objective.votes.confidence import confidence
+from sidelight.objective.confidence import confidence
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.chains.chain_margins import token_margins
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from segmenting import any_batches, outputs_of
 
+from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.objective.completion import CompletedOutputs, Latent, LatentProblem, Positive
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import NegativeTerms, TargetTerms
-from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.spaces import Cost
 
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from quadratic import optimum
 
+from sidelight.learners.lclr import HeldLearner, lclr_learner, solved
+from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.objective.cuts import Worst, losses_of
 from sidelight.objective.decisions import Decisions, decisions
 from sidelight.objective.margin import NegativeTerms
-from sidelight.rounds.lclr import HeldLearner, lclr_learner, solved
-from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.structures.graphs import Graph, GraphAlignment
 from sidelight.structures.letters import CharacterAlignment
 from sidelight.structures.trees import DependencyTree

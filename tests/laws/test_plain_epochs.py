@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quadratic import optimum
 
+from sidelight.learners.structural_svm import ConvexLearner, ConvexOptions
 from sidelight.objective.entries import examples_of
 from sidelight.objective.likelihood import Labelled, LikelihoodTerms, form_of, likelihood_problem
 from sidelight.objective.margin import TargetTerms, Worst
@@ -21,7 +22,6 @@ from sidelight.objective.online import online, online_steps, plain_epochs
 from sidelight.objective.online.online_likelihood import OnlineLikelihood
 from sidelight.objective.online.online_steps import Clock
 from sidelight.objective.online.plain_likelihood import PlainLikelihood
-from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.mira import MiraOptions
 from sidelight.solvers.subgradient import rates_of

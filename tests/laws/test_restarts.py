@@ -11,8 +11,8 @@ import pytest
 from test_monotone_jlis import LABELS, WORDS, evidence_of
 
 from sidelight import Tagger, features
+from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.objective.completion import LatentProblem
-from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.rounds.restarts import Restarts
 from sidelight.training import Training
 

@@ -9,10 +9,10 @@ from drawing_structure_terms import STRUCTURES, least_primal_of, structure_terms
 from hypothesis import given
 
 from sidelight.errors import ModelFileError
+from sidelight.learners.structural_svm import ConvexLearner, ConvexOptions
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.objective.margin import StackedTerms, TargetTerms
-from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.duals.cut_blocks import CutBlocks

@@ -10,10 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sidelight.features import gradient
+from sidelight.learners.margin import MarginLearner, MarginOptions
+from sidelight.learners.structural_svm import ConvexLearner, ConvexOptions
 from sidelight.objective.completion import latent_problem
 from sidelight.objective.margin import TargetTerms
-from sidelight.rounds.convex import ConvexLearner, ConvexOptions
-from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.spaces import Cost
 from sidelight.testing import check_solver, check_structure
 

@@ -13,11 +13,11 @@ from hypothesis import find
 from segmenting import segment_batches
 
 from sidelight.data.relations import EntitySentence
+from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import latent_problem
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.scorers.variable_scorer import variable_batch
-from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.rules import every, not_, rule
 from sidelight.rules.gallery import argument_types
 from sidelight.spaces import Cost

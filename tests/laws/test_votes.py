@@ -13,7 +13,7 @@ import sidelight as sl
 from sidelight.features import gradient as gradient_module
 from sidelight.features.gradient import FullFeatures
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
-from sidelight.objective.votes.trust import Trust, TrustOptions, counts_of, estimated, log_likelihood, log_odds, penalty
+from sidelight.objective.trust import Trust, TrustOptions, counts_of, estimated, log_likelihood, log_odds, penalty
 from sidelight.structures import LabelSet
 from sidelight.structures.labels.encoding import encode_votes
 

@@ -14,6 +14,7 @@ from drawing_structures import CASES
 from hypothesis import assume, given
 
 from sidelight.errors import Intractable
+from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.objective.batch import Batch
 from sidelight.objective.companion_likelihood import Answers
 from sidelight.objective.completion import latent_problem
@@ -21,7 +22,6 @@ from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.margin_descent import MarginDescent
 from sidelight.rounds.descent import DescentLearner, DescentOptions
-from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.solvers.adagrad import AdaGrad
 from sidelight.spaces import ChainSpace, Cost, LeavingCost
 from sidelight.testing import BrokenLaw, check_solver, check_structure

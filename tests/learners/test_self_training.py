@@ -16,7 +16,7 @@ from test_monotone_jlis import LABELS, evidence_of
 from sidelight import Classifier, Companion, DataError, Gold, Tagger, Unlabeled, features, gold, recipes, unlabeled
 from sidelight.corpus import references
 from sidelight.evidence import Candidates, Partial
-from sidelight.objective.votes.confidence import confidence
+from sidelight.objective.confidence import confidence
 from sidelight.spaces import Paths
 from sidelight.training import Training
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.learners.online import OnlineLearner
+from sidelight.learners.structural_svm import ConvexLearner, ConvexOptions
 from sidelight.models.files import load_checkpoint, save_checkpoint
 from sidelight.objective.cuts import LOGISTIC, total_loss
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.scorers.chain_scorer import chain_batch
-from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.solvers.mira import MiraOptions

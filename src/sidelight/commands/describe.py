@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
 from sidelight.commands.registry import CHAIN
-from sidelight.commands.registry.describing import as_slots
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import EvidenceFiles
 from sidelight.commands.shared.outputs import note, write
 from sidelight.commands.shared.structured import StructureTask, chosen_entry, refuse
 from sidelight.commands.shared.train_options import StructureName
+from sidelight.evidence import Candidates, Evidence, Gold, Partial
 
 
 def command(
@@ -40,3 +46,34 @@ def command(
         for text in task.notes:
             note(text)
     write(f"{describe(evidence)}\n", None)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedInput:
+    """An input with as many slots as it is long."""
+
+    x: Any
+    slots: int
+
+    def __len__(self) -> int:
+        return self.slots
+
+
+def as_slots(structure: Any, evidence: Sequence[Evidence]) -> list[Evidence]:
+    """The evidence with choices, by their numbers, instead of outputs."""
+    lengths = structure.batch([piece.x for piece in evidence]).lengths.tolist()
+    return [_piece(structure, piece, CountedInput(piece.x, length)) for piece, length in zip(evidence, lengths)]
+
+
+def _piece(structure: Any, piece: Evidence, x: CountedInput) -> Evidence:
+    if isinstance(piece, Gold):
+        choices = structure.encode(piece.x, piece.y).tolist()
+        return Gold(x, [(choice,) for choice in choices], weight=piece.weight, origin=piece.origin)
+    if isinstance(piece, Partial | Candidates):
+        mask = structure.admitted(piece.x, piece.y)
+        sets = [[(choice,) for choice in np.flatnonzero(row).tolist()] for row in mask]
+        if isinstance(piece, Partial):
+            known = [one[0] if len(one) == 1 else None for one in sets]
+            return Partial(x, known, weight=piece.weight, origin=piece.origin)
+        return Candidates(x, sets, weight=piece.weight, origin=piece.origin)
+    return replace(piece, x=x)

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from sidelight.annotation_tools import tool_of
 from sidelight.commands.registry import entry_of
-from sidelight.commands.registry.asking import AskedModel
+from sidelight.commands.registry.asking import ANSWERS, AskedModel, known_answers, ranked, score_groups
+from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import check_fits, in_columns, read_labelled
 from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
-from sidelight.commands.shared.structure_scores import DecisionScores, Scored, told_comparison
-from sidelight.commands.shared.structured import limited, read_items, refuse, under_rules
+from sidelight.commands.shared.streams import note_resumed, run_mark
+from sidelight.commands.shared.structured import answers_of, limited, note_unproven, read_items, refuse, under_rules
+from sidelight.core.file_contents import mapping_of, reading
+from sidelight.core.journal import REMEDY, START, Journal
+from sidelight.data.files import STDIN
+from sidelight.data.items import Item
 from sidelight.data.stored import StoredCorpus
 from sidelight.data.text_pieces import placed
+from sidelight.errors import ModelFileError
+from sidelight.evaluate.paired import Comparison
+from sidelight.evaluate.parts import compare_parts, score_parts
+from sidelight.evaluate.ranking import RankingScores
 from sidelight.evidence import Gold
+from sidelight.models.model import Model
+
+if TYPE_CHECKING:
+    from sidelight.evaluate.spans import Scheme
+    from sidelight.evaluate.tally import Tally
 
 
 def command(
@@ -59,18 +74,20 @@ def command(
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
     place: options.PlaceName = None,
+    resume: options.Resume = False,
 ) -> None:
     """Score a model on labelled inputs: token accuracy, and precision, recall and F1 of spans.
 
     Other structures have other scores: precision, recall and F1 of links, attachment scores of trees.
     """
     from sidelight.evaluate import compare, evaluate
-    from sidelight.evaluate.scores import evaluate_pieces
 
     check_writable(json, reads=[model, file, against, *(rules or ())])
     check_inference(inference, rules)
     if every and by != "ranking":
         raise ValueError("--all is about candidates; add --by ranking, or leave it out")
+    if resume and (json is None or str(file) == STDIN or against is not None or by != "outputs"):
+        raise ValueError("--resume goes from a file to the --json of one model; name both, without --against and --by")
     if by != "outputs":
         asked, other = (
             None if path is None else AskedModel.loaded(path, seconds=seconds, rules=rules, jobs=jobs)
@@ -87,6 +104,7 @@ def command(
             "--metric": metric != "accuracy",
             "--scheme": scheme != "auto",
             "--label-column": label_column != -1,
+            "--resume": resume,
         }
         refuse(entry.name, without_meaning)
         scored = Scored(entry, read_items(entry, file, format, "gold"), seconds, jobs)
@@ -96,11 +114,16 @@ def command(
         return
     limited(loaded, seconds)
     if against is None and tool_of(file, format) is None:
-        how = (rules, inference, jobs, place)
-        first = evaluate_pieces(_labelled(model, file, format, label_column, *how), scheme=scheme)
+        reads, told = [file, model, *(rules or ())], [format, label_column, scheme, inference]
+        journal = Journal(json.with_name(json.name + ".journal"), run_mark(reads, told)) if resume and json else None
+        first = _tally(model, file, format, label_column, scheme, journal, rules, inference, jobs, place).evaluation()
         write_json({"model": str(model), **first.as_dict()}, json)
         write(f"{first}\n", None)
+        if journal is not None:
+            journal.end()
         return
+    if resume:
+        raise ValueError("--resume is for columns, attributes, JSON lines and Parquet; leave it out")
     pieces = read_labelled(file, format=format, label_column=label_column)
     truth = [piece.y for piece in pieces]
     guesses = _predictions(model, pieces, rules, inference, jobs, place)
@@ -120,25 +143,39 @@ def command(
     write(text, None)
 
 
-def _labelled(
+def _tally(
     path: Path,
     file: Path,
     format: str | None,
     label_column: int,
+    scheme: Scheme,
+    journal: Journal | None,
     rules: list[Path] | None,
     inference: str,
     jobs: int,
     place: str | None,
-) -> Iterator[tuple[list[Any], list[Any]]]:
-    """The right and the predicted outputs of a file, some at a time."""
+) -> Tally:
+    """The scores of a file, which is read some at a time; with a journal, from where an earlier run was stopped."""
+    from sidelight.evaluate.tally import Tally
+
     model, predict = predictor(path, rules, inference)
     corpus = StoredCorpus({"gold": (file,)}, Path(), format, label_column)
+    after, tally = START, Tally(scheme)
+    if journal is not None:
+        with reading(journal.path, remedy=REMEDY):
+            if (found := journal.said()) is not None:
+                after, tally = found[0], Tally.of_dict(mapping_of(found[1], "tally"))
+        note_resumed(after)
     with warnings_noted():
-        for piece, evidence in corpus.pieces("gold", file):
+        for piece, evidence in corpus.pieces("gold", file, after=after):
             xs = [in_columns(one.x) for one in evidence]
             with placed(piece):
                 check_fits(model, [(x, one.origin) for x, one in zip(xs, evidence)])
-            yield [one.y for one in evidence if isinstance(one, Gold)], _as_text(model, predict(xs, jobs, place))
+            right = [one.y for one in evidence if isinstance(one, Gold)]
+            tally = tally.plus(right, _as_text(model, predict(xs, jobs, place)))
+            if journal is not None:
+                journal.tell(piece.last, tally=tally.as_dict())
+    return tally
 
 
 def _as_text(model: Any, outputs: list[Any]) -> list[Any]:
@@ -162,3 +199,91 @@ def _predictions(
     with warnings_noted():
         outputs = predict([piece.x for piece in pieces], jobs, place)
     return _as_text(model, outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Items with right outputs, and models that are asked for theirs."""
+
+    entry: StructureEntry
+    items: Sequence[Item]
+    seconds: float | None
+    jobs: int
+
+    def told(self, name: str, model: Model, against: Path | None) -> tuple[str, dict[str, Any]]:
+        """The scores as text, and as JSON has them; beside those of another model if one is given."""
+        structure: Any = model.structure
+        measures = self.entry.measures(structure.plain)
+        gold = [self.entry.output(structure.plain, item, "gold") for item in self.items]
+        outputs = self._outputs(model)
+        first = score_parts(measures, gold, outputs)
+        values: dict[str, Any] = {"model": name, **first.as_dict()}
+        if against is None:
+            return f"{first}\n", values
+        other = load(against)
+        if entry_of(other) is not self.entry:
+            raise ModelFileError(
+                f"no model of {self.entry.name}", file=against, remedy="compare models of one structure"
+            )
+        others = self._outputs(other)
+        second, comparison = score_parts(measures, gold, others), compare_parts(measures[0], gold, outputs, others)
+        values["against"] = {"model": str(against), **second.as_dict()}
+        values["comparison"] = told_comparison(comparison)
+        return f"{name}\n{first}\n\n{against}\n{second}\n\n{comparison}\n", values
+
+    def _outputs(self, model: Model) -> list[Any]:
+        answers = answers_of(limited(model, self.seconds), [item.x for item in self.items], jobs=self.jobs)
+        note_unproven(answers)
+        return answers.outputs
+
+
+def told_comparison(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as JSON has it."""
+    names = ("metric", "difference", "p_value", "rounds")
+    return {name: getattr(comparison, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionScores:
+    """A model, perhaps another one, and a file with right answers or with candidates."""
+
+    asked: AskedModel
+    other: AskedModel | None
+    names: tuple[str, str]
+    file: Path
+    format: str | None
+
+    def answers(self) -> tuple[str, dict[str, Any]]:
+        """How many answers are right, and precision, recall and F1 of yes, as text and as JSON has them."""
+        items = self.asked.read(self.file, self.format)
+        gold = known_answers(items, self.file)
+        judgements = [[item.good for item in model.judged(items)] for model in self._models()]
+        scores = [score_parts(ANSWERS, gold, answers, whole=False) for answers in judgements]
+        text, record = self._beside([str(one) for one in scores], [one.as_dict() for one in scores])
+        if len(judgements) == 2:
+            comparison = compare_parts(ANSWERS[0], gold, *judgements)
+            text, record = f"{text}\n{comparison}\n", {**record, "comparison": told_comparison(comparison)}
+        return text, record
+
+    def ranking(self, *, every: bool) -> tuple[str, dict[str, Any]]:
+        """Top-1 and mean reciprocal rank."""
+        groups = self.asked.groups(self.asked.read(self.file, self.format), every=every)
+        rankings = [score_groups(ranked(model, groups), self.file) for model in self._models()]
+        lines = [_ranking_text(one, count) for one, count in rankings]
+        values = [{**{name: 100 * value for name, value in one._asdict().items()}, "queries": n} for one, n in rankings]
+        return self._beside(lines, values)
+
+    def _models(self) -> list[AskedModel]:
+        return [self.asked] if self.other is None else [self.asked, self.other]
+
+    def _beside(self, texts: list[str], values: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+        record: dict[str, Any] = {"model": self.names[0], **values[0]}
+        if self.other is None:
+            return f"{texts[0]}\n", record
+        text = "\n\n".join(f"{name}\n{words}" for name, words in zip(self.names, texts))
+        return f"{text}\n", {**record, "against": {"model": self.names[1], **values[1]}}
+
+
+def _ranking_text(scores: RankingScores, count: int) -> str:
+    rank = f"mean reciprocal rank: {100 * scores.mean_reciprocal_rank:.2f}%"
+    return f"top-1: {100 * scores.top_1:.2f}%\n{rank}\nqueries: {count:,}"

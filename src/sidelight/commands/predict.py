@@ -16,11 +16,11 @@ from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import label_position
 from sidelight.commands.shared.notes import warnings_noted
-from sidelight.commands.shared.outputs import check_writable, note, write
+from sidelight.commands.shared.outputs import check_writable, write
 from sidelight.commands.shared.plain_text import inputs_of, read_plain, written
 from sidelight.commands.shared.predictions_for_tools import predicted_text, texts_in
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
-from sidelight.commands.shared.streams import LabelledPiece, labelled_pieces, run_mark
+from sidelight.commands.shared.streams import LabelledPiece, labelled_pieces, note_resumed, run_mark
 from sidelight.commands.shared.structured import (
     answers_of,
     filled,
@@ -31,7 +31,8 @@ from sidelight.commands.shared.structured import (
     under_rules,
 )
 from sidelight.core.atomic_files import write_atomically
-from sidelight.core.resumable_file import Position, ResumableFile
+from sidelight.core.journal import START, Position
+from sidelight.core.resumable_file import ResumableFile
 from sidelight.data import Corpus, write_columns
 from sidelight.data.files import STDIN, encoded
 from sidelight.data.load import format_of
@@ -65,10 +66,7 @@ def command(
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
     place: options.PlaceName = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Continue an interrupted run that also used --resume; for large files."),
-    ] = False,
+    resume: options.Resume = False,
 ) -> None:
     """Label inputs with a model.
 
@@ -113,21 +111,17 @@ def command(
     def texts(begin: Position) -> Iterator[tuple[str, Position]]:
         asked: dict[str, Any] = {"format": format, "label_column": column, "begin": begin.begin, "lines": begin.lines}
         for text_out in labelled_pieces(loaded, lambda xs: predict(xs, jobs, place), input, **asked):
-            piece = text_out.piece
-            yield (
-                _written(text_out, _form_of(input, format), column),
-                Position(piece.end, piece.first + len(piece.lines)),
-            )
+            yield _written(text_out, _form_of(input, format), column), text_out.piece.last
 
     with warnings_noted(), _text_in_mind():
         if resume:
             assert out is not None
             _write_resumably(out, texts, run_mark([input, model, *(rules or ())], [format, column, inference]))
         elif out is None:
-            for text_out, _ in texts(Position()):
+            for text_out, _ in texts(START):
                 write(text_out, None)
         else:
-            write_atomically(out, (encoded(out, text_out) for text_out, _ in texts(Position())))
+            write_atomically(out, (encoded(out, text_out) for text_out, _ in texts(START)))
 
 
 def _write_resumably(out: Path, texts: Callable[[Position], Iterator[tuple[str, Position]]], mark: str) -> None:
@@ -136,8 +130,7 @@ def _write_resumably(out: Path, texts: Callable[[Position], Iterator[tuple[str, 
     place = file.begin()
     if place is None:
         return
-    if place.lines:
-        note(f"going on after line {place.lines:,} of the input")
+    note_resumed(place)
     with file.writing():
         for found, after in texts(place):
             file.add(encoded(out, found), after)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sidelight.corpus.dice import Dice
-from sidelight.corpus.works import TextPiece
+from sidelight.corpus.works import CitedPart
 
 _LOST_FIELD = 0.025
 _LOST_OPENING = 0.006  # an author or a title is lost more rarely
@@ -17,7 +17,7 @@ _NO_CAPITALS = 0.04
 _NO_STOP = 0.06  # the full stop at the very end
 
 
-def roughen(pieces: list[TextPiece], mark: str, *, dice: Dice) -> list[TextPiece]:
+def roughen(pieces: list[CitedPart], mark: str, *, dice: Dice) -> list[CitedPart]:
     """The pieces after their accidents, each ended by `mark` if it leaves its end open; at least one stays."""
     kept = [piece for piece in pieces if not dice.chance(_LOST_OPENING if _opens(piece) else _LOST_FIELD)] or pieces
     if len(kept) > 3 and dice.chance(_SWAP):
@@ -37,11 +37,11 @@ def roughen(pieces: list[TextPiece], mark: str, *, dice: Dice) -> list[TextPiece
     return [replace(piece, text=_close(piece)) for piece in ended]
 
 
-def _opens(piece: TextPiece) -> bool:
+def _opens(piece: CitedPart) -> bool:
     return piece.label in ("author", "title")
 
 
-def _close(piece: TextPiece) -> str:
+def _close(piece: CitedPart) -> str:
     """The text with its mark, unless it ends in that mark already."""
     last = piece.text.rstrip('"”')[-1:]
     if piece.end == last or (piece.end == "." and last in ".,?"):

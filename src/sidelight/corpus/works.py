@@ -29,7 +29,7 @@ from sidelight.corpus.words import TOPICS
 
 
 @dataclass(frozen=True, slots=True)
-class TextPiece:
+class CitedPart:
     """A field of a reference; `end` is its closing mark, None for the mark of the style."""
 
     label: str
@@ -47,7 +47,7 @@ class Scene:
     dice: Dice
 
 
-def cite(dice: Dice) -> tuple[list[TextPiece], str]:
+def cite(dice: Dice) -> tuple[list[CitedPart], str]:
     """The pieces of one reference, in order, before any noise, and the mark that ends most of them."""
     scene = Scene(draw_style(dice), dice.zipf(range(len(TOPICS)), flat=1.5), year(dice), dice)
     pieces = dice.pick(_KINDS)(scene)
@@ -56,13 +56,13 @@ def cite(dice: Dice) -> tuple[list[TextPiece], str]:
     return [_soften(*pair, dice) for pair in zip(pieces, [*pieces[1:], None])], scene.style.mark
 
 
-def _soften(piece: TextPiece, after: TextPiece | None, dice: Dice) -> TextPiece:
+def _soften(piece: CitedPart, after: CitedPart | None, dice: Dice) -> CitedPart:
     """A comma instead of the mark of the style, as is usual before a late date and between numbers and places."""
     late = after is not None and after.label in ("date", "location", "pages") and piece.label not in ("author", "title")
     return replace(piece, end=",") if late and piece.end is None and dice.chance(0.8) else piece
 
 
-def _opening(scene: Scene, *, book: bool = False) -> list[TextPiece]:
+def _opening(scene: Scene, *, book: bool = False) -> list[CitedPart]:
     """Authors, an early date if the style has one, and the title."""
     dice, style = scene.dice, scene.style
     text = title(scene.topic, dice, book=book)
@@ -72,44 +72,44 @@ def _opening(scene: Scene, *, book: bool = False) -> list[TextPiece]:
     if style.early_date:
         when = f"{scene.year}{dice.pick('abc')}" if dice.chance(0.06) else str(scene.year)
         byline = replace(pieces[0], end="." if style.names == "Last A" else "")
-        pieces = [byline, TextPiece("date", f"({when})", None if dice.chance(0.8) else "")]
+        pieces = [byline, CitedPart("date", f"({when})", None if dice.chance(0.8) else "")]
     if style.quotes and not book:
         inner = style.mark if style.mark != ";" and not text.endswith("?") else ""
         return [
             *pieces,
-            TextPiece("title", f"{style.quotes[0]}{text}{inner}{style.quotes[1]}", "," if style.mark == ";" else ""),
+            CitedPart("title", f"{style.quotes[0]}{text}{inner}{style.quotes[1]}", "," if style.mark == ";" else ""),
         ]
-    return [*pieces, TextPiece("title", text)]
+    return [*pieces, CitedPart("title", text)]
 
 
-def _byline(scene: Scene) -> TextPiece:
+def _byline(scene: Scene) -> CitedPart:
     dice = scene.dice
     if dice.chance(0.012):
-        return TextPiece("author", dice.pick(institutions()).name)
+        return CitedPart("author", dice.pick(institutions()).name)
     names = people(crowd(dice), scene.style, dice)
-    return TextPiece("author", names, dice.pick((":", ":", None)) if dice.chance(0.12) else None)
+    return CitedPart("author", names, dice.pick((":", ":", None)) if dice.chance(0.12) else None)
 
 
-def _date(scene: Scene, *, meeting: bool = False) -> list[TextPiece]:
+def _date(scene: Scene, *, meeting: bool = False) -> list[CitedPart]:
     if scene.style.early_date:
         return []
     text = late_date(scene.style, scene.year, scene.dice, meeting=meeting)
-    return [TextPiece("date", f"({text})" if scene.dice.chance(0.08) else text)]
+    return [CitedPart("date", f"({text})" if scene.dice.chance(0.08) else text)]
 
 
-def _house(scene: Scene, home: Home) -> list[TextPiece]:
+def _house(scene: Scene, home: Home) -> list[CitedPart]:
     """Publisher and place, in the order of the style."""
     dice = scene.dice
-    name = TextPiece("publisher", home.name)
+    name = CitedPart("publisher", home.name)
     if dice.chance(0.25):
         return [name]
     place = home.city if dice.chance(0.4) else join_places((home.city, home.region))
     if scene.style.city_first:
-        return [TextPiece("location", place, ":" if dice.chance(0.85) else None), name]
-    return [TextPiece("publisher", home.name, ","), TextPiece("location", place)]
+        return [CitedPart("location", place, ":" if dice.chance(0.85) else None), name]
+    return [CitedPart("publisher", home.name, ","), CitedPart("location", place)]
 
 
-def _article(scene: Scene) -> list[TextPiece]:
+def _article(scene: Scene) -> list[CitedPart]:
     dice, style = scene.dice, scene.style
     name = dice.pick(GENERAL_JOURNALS) if dice.chance(0.15) else dice.zipf(journals()[scene.topic])
     text = abbreviate(name) if dice.chance(style.short) else name
@@ -117,9 +117,9 @@ def _article(scene: Scene) -> list[TextPiece]:
     late = not style.early_date and dice.chance(0.15)  # 12(3), 1994, pp. 45-67
     colon = not style.pages and not late and style.volume in ("{v}({i})", "{v}")
     where = [
-        TextPiece("journal", text, "" if style.volume == "{v} ({i})" and not text.endswith(".") else ","),
-        TextPiece("volume", number, ":" if colon else ","),
-        TextPiece("pages", span),
+        CitedPart("journal", text, "" if style.volume == "{v} ({i})" and not text.endswith(".") else ","),
+        CitedPart("volume", number, ":" if colon else ","),
+        CitedPart("pages", span),
     ]
     if late:
         return _opening(scene) + where[:2] + _date(scene) + where[2:]
@@ -148,23 +148,23 @@ def _meeting(scene: Scene) -> str:
     return f"{lead}{ordinal}{core}{tail}"
 
 
-def _conference(scene: Scene) -> list[TextPiece]:
+def _conference(scene: Scene) -> list[CitedPart]:
     dice, style = scene.dice, scene.style
     lead = dice.pick(("In ", "In ", "In ", "In: ", "")) if style.mark != "," else dice.pick(("in ", "in ", "In ", ""))
     pieces = []
     if dice.chance(0.06):
         pieces.append(_editors(scene, lead))
         lead = ""
-    pieces.append(TextPiece("booktitle", lead + _meeting(scene), ","))
+    pieces.append(CitedPart("booktitle", lead + _meeting(scene), ","))
     if dice.chance(0.08):
         pieces += [
-            TextPiece("booktitle", fill(dice.pick(SERIES), scene.topic, dice), ","),
-            TextPiece("volume", volume(style, dice)),
+            CitedPart("booktitle", fill(dice.pick(SERIES), scene.topic, dice), ","),
+            CitedPart("volume", volume(style, dice)),
         ]
     elif dice.chance(0.06):
-        pieces.append(TextPiece("volume", f"{dice.pick(('volume', 'Vol.', 'vol.'))} {dice.between(1, 4)}", ","))
-    span = [TextPiece("pages", pages(style, dice))] if dice.chance(0.72) else []
-    place = [TextPiece("location", join_places(dice.zipf(CITIES, flat=6.0)), ",")] if dice.chance(0.42) else []
+        pieces.append(CitedPart("volume", f"{dice.pick(('volume', 'Vol.', 'vol.'))} {dice.between(1, 4)}", ","))
+    span = [CitedPart("pages", pages(style, dice))] if dice.chance(0.72) else []
+    place = [CitedPart("location", join_places(dice.zipf(CITIES, flat=6.0)), ",")] if dice.chance(0.42) else []
     pieces += span + place if dice.chance(0.6) else place + span
     date = _date(scene, meeting=True)
     house = _house(scene, dice.zipf(publishers())) if dice.chance(0.22) else []
@@ -173,12 +173,12 @@ def _conference(scene: Scene) -> list[TextPiece]:
     return _opening(scene) + pieces + (house + date if dice.chance(0.5) else date + house)
 
 
-def _series(scene: Scene) -> list[TextPiece]:
+def _series(scene: Scene) -> list[CitedPart]:
     name = fill(scene.dice.pick(SERIES), scene.topic, scene.dice)
-    return [TextPiece("booktitle", name, ","), TextPiece("volume", volume(scene.style, scene.dice))]
+    return [CitedPart("booktitle", name, ","), CitedPart("volume", volume(scene.style, scene.dice))]
 
 
-def _editors(scene: Scene, lead: str) -> TextPiece:
+def _editors(scene: Scene, lead: str) -> CitedPart:
     dice = scene.dice
     count = dice.pick((1, 2, 2, 2, 3))
     names = people(count, scene.style, dice)
@@ -186,58 +186,58 @@ def _editors(scene: Scene, lead: str) -> TextPiece:
         tail = dice.pick((" (Ed.),", ", editor,", ", ed.,", " (ed.):"))
     else:
         tail = dice.pick((" (Eds.),", " (Eds.),", ", editors,", " (eds.),", ", Eds.,", " (eds):"))
-    return TextPiece("editor", lead + names + tail, "")
+    return CitedPart("editor", lead + names + tail, "")
 
 
-def _book(scene: Scene) -> list[TextPiece]:
+def _book(scene: Scene) -> list[CitedPart]:
     dice = scene.dice
     pieces = _opening(scene, book=True)
     if dice.chance(0.18):
         editors = _editors(scene, "").text.rstrip(",:")
-        pieces[0] = TextPiece("editor", editors, "" if scene.style.early_date else None)
+        pieces[0] = CitedPart("editor", editors, "" if scene.style.early_date else None)
     if dice.chance(0.2):
         pieces.append(
-            TextPiece("note", dice.pick(("Second edition", "2nd ed.", "Third edition", "Revised edition")), None)
+            CitedPart("note", dice.pick(("Second edition", "2nd ed.", "Third edition", "Revised edition")), None)
         )
     if dice.chance(0.15):
         pieces += _series(scene)
     return pieces + _house(scene, dice.zipf(publishers())) + _date(scene)
 
 
-def _chapter(scene: Scene) -> list[TextPiece]:
+def _chapter(scene: Scene) -> list[CitedPart]:
     dice, style = scene.dice, scene.style
     book = capitals(title(scene.topic, dice, book=True))
     lead = "in " if style.mark == "," else dice.pick(("In ", "In ", "In: "))
-    pieces = [_editors(scene, lead), TextPiece("booktitle", book, ",")]
+    pieces = [_editors(scene, lead), CitedPart("booktitle", book, ",")]
     if dice.chance(0.3):  # book first, editors after it
         editors = _editors(scene, "")
         if dice.chance(0.4):
             names = people(dice.pick((1, 2, 2, 3)), style, dice)
-            editors = TextPiece("editor", dice.pick(("edited by ", "ed. ")) + names)
-        pieces = [TextPiece("booktitle", lead + book, ","), editors]
-    span = TextPiece("pages", pages(style, dice))
+            editors = CitedPart("editor", dice.pick(("edited by ", "ed. ")) + names)
+        pieces = [CitedPart("booktitle", lead + book, ","), editors]
+    span = CitedPart("pages", pages(style, dice))
     if style.early_date and dice.chance(0.4):
-        pieces[-1] = TextPiece(pieces[-1].label, pieces[-1].text, "")
-        pieces.append(TextPiece("pages", f"({span.text})", "."))
+        pieces[-1] = CitedPart(pieces[-1].label, pieces[-1].text, "")
+        pieces.append(CitedPart("pages", f"({span.text})", "."))
     elif dice.chance(0.75):
         pieces.append(span)
     return _opening(scene) + pieces + _house(scene, dice.zipf(publishers())) + _date(scene)
 
 
-def _school(scene: Scene) -> list[TextPiece]:
+def _school(scene: Scene) -> list[CitedPart]:
     dice = scene.dice
     home = dice.zipf(institutions(), flat=10.0)
     name = abbreviate(home.name) if dice.chance(scene.style.short / 2) else home.name
     if dice.chance(0.4):
         unit = dice.zipf(DEPARTMENTS)
         name = f"{name}, {unit}" if dice.chance(0.2) else f"{unit}, {name}"
-    pieces = [TextPiece("institution", name, ",")]
+    pieces = [CitedPart("institution", name, ",")]
     if dice.chance(0.4):
-        pieces.append(TextPiece("location", join_places((home.city, home.region)), ","))
+        pieces.append(CitedPart("location", join_places((home.city, home.region)), ","))
     return pieces
 
 
-def _report(scene: Scene) -> list[TextPiece]:
+def _report(scene: Scene) -> list[CitedPart]:
     dice = scene.dice
     serial, short = dice.between(1, 60 if dice.chance(0.6) else 2100), f"{scene.year % 100:02d}"
     unit = dice.pick(("CS", "TR", "CS-TR", "AIM", "LCS", "RR", "SYS", "IR", "STAN", "MS"))
@@ -246,32 +246,32 @@ def _report(scene: Scene) -> list[TextPiece]:
         f"{unit} {short}/{serial}", f"{scene.year}/{serial}",
     )  # fmt: skip
     kind = dice.zipf(REPORTS, flat=2.0)
-    tech = TextPiece("tech", kind if dice.chance(0.12) else f"{kind} {dice.pick(numbers)}", ",")
+    tech = CitedPart("tech", kind if dice.chance(0.12) else f"{kind} {dice.pick(numbers)}", ",")
     school = _school(scene)
     if dice.chance(0.1):
-        tech = TextPiece("tech", f"({tech.text})", None)
+        tech = CitedPart("tech", f"({tech.text})", None)
     return _opening(scene) + ([tech, *school] if dice.chance(0.72) else [*school, tech]) + _date(scene)
 
 
-def _thesis(scene: Scene) -> list[TextPiece]:
+def _thesis(scene: Scene) -> list[CitedPart]:
     dice = scene.dice
     pieces = _opening(scene)
-    pieces[0] = TextPiece("author", people(1, scene.style, dice), pieces[0].end)
-    return [*pieces, TextPiece("tech", dice.zipf(THESES, flat=3.0), ","), *_school(scene), *_date(scene)]
+    pieces[0] = CitedPart("author", people(1, scene.style, dice), pieces[0].end)
+    return [*pieces, CitedPart("tech", dice.zipf(THESES, flat=3.0), ","), *_school(scene), *_date(scene)]
 
 
-def _manuscript(scene: Scene) -> list[TextPiece]:
+def _manuscript(scene: Scene) -> list[CitedPart]:
     dice = scene.dice
     opening, status = _opening(scene), dice.zipf(PENDING)
     if dice.chance(0.55):
-        return [*opening, TextPiece("note", status), *(_school(scene) if dice.chance(0.5) else []), *_date(scene)]
-    venue = TextPiece("journal", dice.zipf(journals()[scene.topic]), ",")
+        return [*opening, CitedPart("note", status), *(_school(scene) if dice.chance(0.5) else []), *_date(scene)]
+    venue = CitedPart("journal", dice.zipf(journals()[scene.topic]), ",")
     if status.lower() == "to appear":
-        return [*opening, TextPiece("note", f"{status} in", ""), venue, *_date(scene)]
-    return [*opening, venue, TextPiece("note", status), *_date(scene)]
+        return [*opening, CitedPart("note", f"{status} in", ""), venue, *_date(scene)]
+    return [*opening, venue, CitedPart("note", status), *_date(scene)]
 
 
-def _remark(scene: Scene) -> TextPiece:
+def _remark(scene: Scene) -> CitedPart:
     dice = scene.dice
     slots = {
         "pages": str(dice.between(12, 400)),
@@ -281,11 +281,11 @@ def _remark(scene: Scene) -> TextPiece:
         "city": dice.zipf(CITIES)[0],
         "topic": dice.zipf(TOPICS[scene.topic].names),
     }
-    return TextPiece("note", dice.zipf(REMARKS, flat=8.0).format_map(slots), ".")
+    return CitedPart("note", dice.zipf(REMARKS, flat=8.0).format_map(slots), ".")
 
 
 # Repetition is weight: 34 articles in a hundred and so on.
-_KINDS: tuple[Callable[[Scene], list[TextPiece]], ...] = (
+_KINDS: tuple[Callable[[Scene], list[CitedPart]], ...] = (
     *(_article,) * 34,
     *(_conference,) * 37,
     *(_book,) * 8,

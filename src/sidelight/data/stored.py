@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.core.checks import file_name
+from sidelight.core.journal import START, Position
 from sidelight.data.files import STDIN, shown_name
 from sidelight.data.load import format_of, load_corpus, load_evidence
 from sidelight.data.parquet_pieces import parquet_pieces
@@ -37,12 +38,12 @@ class StoredCorpus:
         """All files in their order, each with its kind."""
         return [(kind, path) for kind, paths in self.files.items() for path in paths]
 
-    def pieces(self, kind: str, path: Path) -> Iterator[tuple[TextPiece, list[Evidence]]]:
+    def pieces(self, kind: str, path: Path, *, after: Position = START) -> Iterator[tuple[TextPiece, list[Evidence]]]:
         """The evidence of one file, some at a time; raises `DataError` as `load_evidence` does."""
         column: Any = self.label_column if kind != "unlabeled" else "auto"
         width: int | None = None
-        empty = True
-        for piece in file_pieces(path, self.format):
+        empty = after.begin == 0
+        for piece in file_pieces(path, self.format, begin=after.begin, first=after.lines):
             if piece.is_blank:
                 continue
             empty = False

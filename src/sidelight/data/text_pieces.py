@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from sidelight.core.checks import file_name
+from sidelight.core.journal import Position
 from sidelight.data.files import STDIN, decoded, lines_of, refuse_tensors, shown_name, unreadable
 from sidelight.errors import DataError
 
@@ -48,6 +49,11 @@ class TextPiece(PathLike[str]):
     def is_blank(self) -> bool:
         """Whether there is nothing to read in it."""
         return not any(line.strip(" \t") and not line.startswith("-DOCSTART-") for line in self.lines)
+
+    @property
+    def last(self) -> Position:
+        """Where it ends."""
+        return Position(self.end, self.first + len(self.lines))
 
 
 def pieces_of(

@@ -20,9 +20,8 @@ from sidelight.estimators.base_estimator import Estimator
 from sidelight.evaluate.alignments import score_alignments
 from sidelight.generative.word_alignment.agreement import NO_TILTS, AgreementStep
 from sidelight.generative.word_alignment.alignment_decoding import RULES
-from sidelight.generative.word_alignment.alignment_em import AlignmentEM, with_jumps
+from sidelight.generative.word_alignment.alignment_em import AlignmentEM, sharded_alignment, with_jumps
 from sidelight.generative.word_alignment.bitext import check_sentences, folded, numbers, vocabulary
-from sidelight.generative.word_alignment.sharded_alignment import sharded_alignment
 from sidelight.generative.word_alignment.translation import table_of
 from sidelight.models.alignment_model import (
     AlignmentModel,

@@ -39,7 +39,7 @@ from sidelight.features.rows import LinearScores
 from sidelight.models.model import Model
 from sidelight.models.model_file import load_pair, save_pair
 from sidelight.objective.batch import Batch
-from sidelight.objective.votes.confidence import Measure, confidence
+from sidelight.objective.confidence import Measure, confidence
 from sidelight.recipes import LEARNERS
 from sidelight.spaces import Transitions, space_of
 from sidelight.specs.settings import check_callbacks

@@ -16,10 +16,9 @@ from sidelight.errors import DataError, NotFitted
 from sidelight.estimators.base_estimator import Estimator
 from sidelight.estimators.predictor import Predictor
 from sidelight.evidence import Companion
-from sidelight.learners.lclr import Lclr
+from sidelight.learners.lclr import METHODS, Lclr
 from sidelight.models.model import Model
 from sidelight.objective.structure import PlainStructure
-from sidelight.rounds.lclr import METHODS
 
 
 class Judgement(NamedTuple):

@@ -25,10 +25,13 @@ from sidelight.evidence import Gold, gold
 from sidelight.models.model import Model
 from sidelight.models.model_file import load_model, save_model
 from sidelight.objective.scorers.variable_scorer import VariableScorer
-from sidelight.rounds.sequential_learning import Learned, TiedExamples, learn_by_likelihood, learn_by_perceptron
-from sidelight.rounds.sequential_protocols import (
+from sidelight.rounds.sequential_learning import (
+    Learned,
     LearnedPart,
     SubProblem,
+    TiedExamples,
+    learn_by_likelihood,
+    learn_by_perceptron,
     learned_alone,
     learned_in_sequence,
     learned_together,

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core import html
-from sidelight.errors import DataError
-from sidelight.evaluate.spans import Ints, Scheme, code, resolved
+from sidelight.evaluate.spans import Ints, Scheme, code
 
 _HEADS = ("precision", "recall", "F1", "gold", "predicted", "right")
 
@@ -185,58 +184,6 @@ def evaluate(gold: Iterable[object], predicted: Iterable[object], *, scheme: Sch
         types=_tally(gold_spans.types, gold_spans.type, predicted_spans.type, shared),
         labels=_tally(coded.names, gold_ids, predicted_ids, gold_ids[right]),
     )
-
-
-def evaluate_pieces(pieces: Iterable[tuple[list[Any], list[Any]]], *, scheme: Scheme = "auto") -> Evaluation:
-    """The same of gold and predicted outputs that come some at a time, of which none are kept.
-
-    >>> pieces = [([["B-NP"]], [["B-NP"]]), ([["O"]], [["B-VP"]])]
-    >>> evaluate_pieces(pieces).spans
-    Counts(gold=1, predicted=2, correct=1)
-    """
-    readings: tuple[Scheme, ...] = ("bio", "runs") if scheme == "auto" else (scheme,)
-    sums: dict[Scheme, Evaluation | None] = {}
-    single = False
-    for gold, predicted in pieces:
-        single = not isinstance(gold[0], list)
-        for reading in [one for one in readings if sums.get(one, one) is not None]:
-            try:
-                found = evaluate(gold, predicted, scheme=reading)
-            except DataError:
-                if scheme != "auto" or reading == "runs":
-                    raise
-                sums[reading] = None  # not all labels can be read so
-                continue
-            before = sums.get(reading)
-            sums[reading] = found if before is None else _together(before, found)
-    if scheme == "auto":
-        known = sums.get("runs")
-        names = () if known is None else tuple(sorted(known.labels))
-        total = sums.get(resolved("auto", names, single=single))
-    else:
-        total = sums.get(scheme)
-    return evaluate([], [], scheme=scheme) if total is None else total
-
-
-def _together(one: Evaluation, other: Evaluation) -> Evaluation:
-    return Evaluation(
-        scheme=one.scheme,
-        tokens=one.tokens + other.tokens,
-        correct_tokens=one.correct_tokens + other.correct_tokens,
-        sentences=one.sentences + other.sentences,
-        correct_sentences=one.correct_sentences + other.correct_sentences,
-        types=_added(one.types, other.types),
-        labels=_added(one.labels, other.labels),
-    )
-
-
-def _added(one: Mapping[str, Counts], other: Mapping[str, Counts]) -> dict[str, Counts]:
-    none = Counts(0, 0, 0)
-    pairs = {name: (one.get(name, none), other.get(name, none)) for name in sorted({*one, *other})}
-    return {
-        name: Counts(a.gold + b.gold, a.predicted + b.predicted, a.correct + b.correct)
-        for name, (a, b) in pairs.items()
-    }
 
 
 def _tally(names: tuple[str, ...], gold: Ints, predicted: Ints, correct: Ints) -> dict[str, Counts]:

@@ -147,7 +147,8 @@ def _spellings(data: Path) -> list[Row]:
     results = []
     for number, k in enumerate(which, start=1):
         word, links, truth = test[k], sorted(links_of(told[k])), sorted(links_of(test[k].y))
-        picture = links_picture(word.x[0], word.x[1], links, truth)
+        source_text, target_text = word.x
+        picture = links_picture(source_text, target_text, links, truth)
         scores = score_alignments([GoldLinks(frozenset(truth), frozenset(truth))], [set(links)])
         results.append(picture_row(f"{source}, word {number}", "structural SVM", "F1", 100.0 * scores.f1, picture))
     return results

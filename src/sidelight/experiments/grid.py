@@ -27,7 +27,7 @@ KEPT = f"{JLIS}, completion chosen"
 TOGETHER = ", one choice for all draws"  # what a method is called besides where all draws share their prices
 
 
-class Prices(NamedTuple):
+class GridPrices(NamedTuple):
     """C1, and C2 for a method that uses companion evidence."""
 
     gold: float
@@ -37,9 +37,9 @@ class Prices(NamedTuple):
         return f"C1 {self.gold:g}" + ("" if self.companion is None else f", C2 {self.companion:g}")
 
 
-GRIDS: dict[str, tuple[Prices, ...]] = {
-    SSVM: tuple(Prices(gold) for gold in PRICES),
-    JLIS: tuple(Prices(gold, companion) for gold, companion in itertools.product(PRICES, PRICES)),
+GRIDS: dict[str, tuple[GridPrices, ...]] = {
+    SSVM: tuple(GridPrices(gold) for gold in PRICES),
+    JLIS: tuple(GridPrices(gold, companion) for gold, companion in itertools.product(PRICES, PRICES)),
 }
 GRIDS[KEPT] = GRIDS[JLIS]
 
@@ -47,7 +47,7 @@ GRIDS[KEPT] = GRIDS[JLIS]
 QUICK_NOTE = "--quick: C1 is 1, and C2 alone is chosen"
 
 
-def quick_grids(grids: Mapping[str, Sequence[Prices]]) -> dict[str, Sequence[Prices]]:
+def quick_grids(grids: Mapping[str, Sequence[GridPrices]]) -> dict[str, Sequence[GridPrices]]:
     """What a quick run chooses from: C1 is 1 where that is among the prices.
 
     >>> [str(prices) for prices in quick_grids(GRIDS)["J-LIS"]]
@@ -105,18 +105,18 @@ class TablePlan:
     settings: Sequence[Setting]
     quick: Sequence[Setting]
     notes: Sequence[str] = ()
-    grids: Mapping[str, Sequence[Prices]] = field(default_factory=lambda: GRIDS)
+    grids: Mapping[str, Sequence[GridPrices]] = field(default_factory=lambda: GRIDS)
     completions: bool = False  # whether the table tells how many completions J-LIS made
     per_draw: bool = False  # whether every draw chooses its prices, beside those of the setting as a whole
     suffix: str = ""  # of the names of methods, where another plan has the same ones
 
 
-class Task(NamedTuple):
+class GridTask(NamedTuple):
     """One fit."""
 
     setting: Setting
     draw: int
-    prices: Prices
+    prices: GridPrices
 
     def __str__(self) -> str:
         return self.setting.name
@@ -143,7 +143,7 @@ class Result:
 
     setting: Setting
     method: str
-    prices: tuple[Prices, ...]  # of each draw; all the same where the setting as a whole has chosen
+    prices: tuple[GridPrices, ...]  # of each draw; all the same where the setting as a whole has chosen
     scores: tuple[Scores, ...]
 
     @property
@@ -160,7 +160,7 @@ class Result:
         return str(self.prices[0]) if len(set(self.prices)) == 1 else "by each draw"
 
 
-def fit(study: Study, task: Task) -> Outcome:
+def fit(study: Study, task: GridTask) -> Outcome:
     """One fit to convergence, and its accuracies."""
     evidence = list(study.gold(task.setting, task.draw))
     prices = {"gold": task.prices.gold}
@@ -185,16 +185,16 @@ def _scores(study: Study, estimator: Tagger | Classifier, *, completions: int) -
     return Scores(dev, test, completions)
 
 
-def choose(scores: Mapping[Prices, Sequence[float]]) -> Prices:
+def choose(scores: Mapping[GridPrices, Sequence[float]]) -> GridPrices:
     """The prices with the best mean; between equals, the lowest.
 
-    >>> choose({Prices(1.0): [60.0, 70.0], Prices(0.1): [64.0, 66.0], Prices(10.0): [90.0, 20.0]})
-    Prices(gold=0.1, companion=None)
+    >>> choose({GridPrices(1.0): [60.0, 70.0], GridPrices(0.1): [64.0, 66.0], GridPrices(10.0): [90.0, 20.0]})
+    GridPrices(gold=0.1, companion=None)
     """
     return min(scores, key=lambda prices: (-fmean(scores[prices]), prices.gold, prices.companion or 0.0))
 
 
-Runner = Callable[[Sequence[Task]], list[Outcome]]
+Runner = Callable[[Sequence[GridTask]], list[Outcome]]
 
 
 @contextmanager
@@ -205,7 +205,7 @@ def runner(study: Study, *, n_jobs: int, report: Report) -> Iterator[Runner]:
 
 
 def run_setting(
-    setting: Setting, run: Runner, *, grids: Mapping[str, Sequence[Prices]] = GRIDS, per_draw: bool = False
+    setting: Setting, run: Runner, *, grids: Mapping[str, Sequence[GridPrices]] = GRIDS, per_draw: bool = False
 ) -> list[Result]:
     """Choose prices on the development set and give their scores on the test set: one result per method.
 
@@ -216,15 +216,15 @@ def run_setting(
     pilots = draws if setting.pilots is None else draws[: setting.pilots]
     trials = list(dict.fromkeys(prices for grid in grids.values() for prices in grid))
     # Slow fits (high prices) come first, so that no core waits long for the last of them.
-    tasks = [Task(setting, draw, prices) for prices in reversed(trials) for draw in pilots]
+    tasks = [GridTask(setting, draw, prices) for prices in reversed(trials) for draw in pilots]
     outcomes = dict(zip(tasks, run(tasks)))
 
-    def scores(method: str, draw: int, prices: Prices) -> Scores:
-        outcome = outcomes[Task(setting, draw, prices)]
+    def scores(method: str, draw: int, prices: GridPrices) -> Scores:
+        outcome = outcomes[GridTask(setting, draw, prices)]
         return outcome.kept if method == KEPT else outcome.converged
 
     each = per_draw and len(pilots) == len(draws)
-    chosen: list[tuple[str, str, tuple[Prices, ...]]] = []  # method, its name in the table, prices by draw
+    chosen: list[tuple[str, str, tuple[GridPrices, ...]]] = []  # method, its name in the table, prices by draw
     if each:
         for method, grid in grids.items():
             own = (choose({prices: [scores(method, draw, prices).dev] for prices in grid}) for draw in draws)
@@ -233,7 +233,7 @@ def run_setting(
         best = choose({prices: [scores(method, draw, prices).dev for draw in pilots] for prices in grid})
         chosen.append((method, method + TOGETHER if each else method, (best,) * setting.draws))
 
-    rest = [Task(setting, draw, prices[draw]) for _, _, prices in chosen for draw in draws]
+    rest = [GridTask(setting, draw, prices[draw]) for _, _, prices in chosen for draw in draws]
     rest = [task for task in dict.fromkeys(rest) if task not in outcomes]
     outcomes |= dict(zip(rest, run(rest)))
     return [

@@ -29,7 +29,7 @@ KEYS = ("setting", "method", "metric", "value", "std", "paper", "draws")
 
 
 @dataclass(frozen=True)
-class Result:
+class StoredResult:
     """What came of an experiment."""
 
     experiment: str
@@ -46,20 +46,20 @@ def result_path(folder: Path, name: str) -> Path:
     return folder / f"{name}.json"
 
 
-def write_result(folder: Path, result: Result) -> None:
+def write_result(folder: Path, result: StoredResult) -> None:
     """Write a result, whole or not at all."""
     text = json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n"
     write_atomically(result_path(folder, result.experiment), text.encode())
 
 
-def read_result(folder: Path, name: str) -> Result | None:
+def read_result(folder: Path, name: str) -> StoredResult | None:
     """The result of an experiment; None where there is none. Raises `DataError` for a file that is not one."""
     path = result_path(folder, name)
     if not path.exists():
         return None
     try:
         results = json.loads(path.read_text(encoding="utf-8"))
-        result = Result(**results)
+        result = StoredResult(**results)
         if result.experiment != name or not all(set(KEYS) <= set(row) for row in result.rows):
             raise ValueError(name)
     except (ValueError, TypeError) as error:
@@ -118,6 +118,6 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def results_in(folder: Path, names: Sequence[str]) -> dict[str, Result]:
+def results_in(folder: Path, names: Sequence[str]) -> dict[str, StoredResult]:
     """The results that a folder has, in the order of the names."""
     return {name: result for name in names if (result := read_result(folder, name)) is not None}

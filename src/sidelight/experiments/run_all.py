@@ -26,7 +26,14 @@ from sidelight.experiments import draws, module_of, run
 from sidelight.experiments.costs import FULL_MEMORY, cost_of
 from sidelight.experiments.kept_outcomes import KeptOutcomes, Spent, Watch
 from sidelight.experiments.pool import ONE_THREAD, end_with_parent, environment, watching, where
-from sidelight.experiments.result_files import Result, fingerprint, read_result, settings_of, versions, write_result
+from sidelight.experiments.result_files import (
+    StoredResult,
+    fingerprint,
+    read_result,
+    settings_of,
+    versions,
+    write_result,
+)
 from sidelight.parallel import place_of
 from sidelight.parallel.threads import thread_count
 
@@ -288,7 +295,7 @@ def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
     about = {**_used(), **{what: round(value, 1) for what, value in kept.spent()._asdict().items()}, "finished": _now()}
     about |= {"processes": options.n_jobs, "resumed": resumed, "versions": versions(), "told": told}
     settings = settings_of(job.place, {})
-    write_result(options.out, Result(job.name, options.quick, list(rows), list(notes), settings, data, about))
+    write_result(options.out, StoredResult(job.name, options.quick, list(rows), list(notes), settings, data, about))
     for path in (outcomes, cells):
         path.unlink(missing_ok=True)
 

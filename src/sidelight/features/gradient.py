@@ -154,7 +154,7 @@ def add_dense(
     if layout.n_dense == 0:
         return
     dense = rows.dense[block.first : block.last]
-    run = partial(_add_dense, dense, beliefs, layout.n_labels - layout.columns, layout.dense_weights(gradient))
+    run = partial(add_dense_part, dense, beliefs, layout.n_labels - layout.columns, layout.dense_weights(gradient))
     threads(run, range(0, layout.n_dense, DENSE_PART), n_jobs=n_jobs)
 
 
@@ -237,7 +237,8 @@ def _add_rows(
 
 
 @kernel
-def _add_dense(dense: Floats32, beliefs: Floats, shift: int, gradient: Floats, lo: int) -> None:
+def add_dense_part(dense: Floats32, beliefs: Floats, shift: int, gradient: Floats, lo: int) -> None:
+    """gradient += Σ_t belief of labels from `shift` on · dense features, of some dense features from `lo` on."""
     hi = min(lo + DENSE_PART, gradient.shape[0])
     for t in range(dense.shape[0]):
         belief = beliefs[t, shift:]

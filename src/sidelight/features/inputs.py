@@ -17,7 +17,7 @@ from sidelight.core.arrays import Floats32, Ints, by_position, is_table
 from sidelight.core.checks import is_listed, real_numbers, shown
 from sidelight.errors import DataError
 from sidelight.evidence import TABLE_REMEDY
-from sidelight.features.rows import check_finite, offsets_of
+from sidelight.features.rows import check_values, offsets_of
 
 TOKENS = "give a list of tokens; a dict is the features of one token: [{…}, {…}]"
 
@@ -82,13 +82,12 @@ class Matrix(Sequence["MatrixSequence"]):
                     raise DataError(f"sparse has the shape {sparse.shape}", remedy="give an array [tokens, features]")
             sparse = csr_matrix(sparse)
             sparse.sum_duplicates()
-            check_finite("sparse features", sparse.data)
+            check_values("sparse features", sparse.data)
         self.sparse = sparse
         if dense is None:
             self.dense: Floats32 = np.zeros((tokens, 0), dtype=np.float32)
         else:
-            self.dense = np.ascontiguousarray(real_numbers("dense", dense), dtype=np.float32)
-            check_finite("dense features", self.dense)
+            self.dense = _single(real_numbers("dense", dense))
         for name, rows in (("sparse", self.sparse), ("dense", self.dense)):
             if rows is not None and rows.ndim != 2:
                 raise DataError(f"{name} has the shape {rows.shape}", remedy="give an array [tokens, dimensions]")
@@ -171,9 +170,15 @@ def dense_rows(xs: Sequence[Any]) -> Floats32:
         )
     if widths <= {0}:
         return np.zeros((sum(len(x) for x in xs), 0), dtype=np.float32)
-    dense = np.concatenate([np.asarray(x.dense, dtype=np.float32) for x in xs])
-    check_finite("dense features", dense)
-    return dense
+    return np.concatenate([_single(x.dense) for x in xs])
+
+
+def _single(dense: Any) -> Floats32:
+    """Dense rows in single precision."""
+    with np.errstate(over="ignore"):  # refused in one line instead
+        rows: Floats32 = np.ascontiguousarray(dense, dtype=np.float32)
+    check_values("dense features", rows)
+    return rows
 
 
 def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:

@@ -15,6 +15,8 @@ from sidelight.errors import DataError
 from sidelight.features.layout import Layout
 
 NO_VALUES = np.empty(0)  # where every value is 1
+LARGEST = 1e150  # of feature values: sums of their squares are numbers
+UNUSABLE = "replace NaN and infinite feature values, and scale those that are too large to be squared"
 
 
 class TokenFeatures(NamedTuple):
@@ -108,13 +110,16 @@ def taken(offsets: Ints, which: Ints | Sequence[int]) -> tuple[Ints, Ints]:
     return own, np.repeat(offsets[chosen] - own[:-1], lengths) + np.arange(int(own[-1]), dtype=np.int64)
 
 
-def check_finite(name: str, values: Floats | Floats32) -> None:
-    """Refuse NaN and infinite feature values."""
-    if not np.all(np.isfinite(values)):
-        where = int(np.flatnonzero(~np.isfinite(values.ravel()))[0])
-        raise DataError(
-            f"{name}: entry {where} is {values.ravel()[where]}", remedy="replace NaN and infinite feature values"
-        )
+def usable(values: Floats | Floats32) -> bool:
+    """Whether no feature value is NaN, infinite, or above `LARGEST`."""
+    return values.size == 0 or -LARGEST <= float(values.min()) <= float(values.max()) <= LARGEST
+
+
+def check_values(name: str, values: Floats | Floats32) -> None:
+    """Refuse feature values that are not `usable`."""
+    if not usable(values):
+        where = int(np.flatnonzero(~(np.abs(values.ravel().astype(np.float64)) <= LARGEST))[0])
+        raise DataError(f"{name}: entry {where} is {values.ravel()[where]}", remedy=UNUSABLE)
 
 
 def check_dense(rows: Rows, expected: int) -> Rows:
@@ -181,6 +186,19 @@ def _dense_scores(dense: Floats32, weights: Floats, out: Floats) -> None:
             weight = weights[k]
             for label in range(weight.shape[0]):
                 row[label] += value * weight[label]
+
+
+@kernel
+def add_sparse(indptr: Ints, indices: Ids, values: Floats, first: int, amounts: Floats, out: Floats) -> None:
+    """out[attribute] += value · amounts[row], of every entry of the rows from `first` on: the adjoint of scores."""
+    valued = values.shape[0] > 0
+    for r in range(amounts.shape[0]):
+        amount = amounts[r]
+        for k in range(indptr[first + r], indptr[first + r + 1]):
+            target = out[indices[k]]
+            value = values[k] if valued else 1.0
+            for label in range(amount.shape[0]):
+                target[label] += value * amount[label]
 
 
 def stack_rows(parts: Sequence[Rows], *, n_dense: int) -> Rows:

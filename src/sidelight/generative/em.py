@@ -6,14 +6,17 @@ Each input counts as often as its weight. Two ways to set labelled inputs agains
     counts    those of both are added
     β         θ = β θ_gold + (1 − β) θ_completed (thesis Algorithm 8); T is then watched, and need not rise. θ are the
               probabilities; or, as that algorithm has it for weights, their logarithms (`mix_logs`)
+
+Inputs may be held shard by shard (`sharded`): counts are added along the fixed tree of the shards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -24,7 +27,7 @@ from sidelight.generative.completion import Completion, StateBeliefs, point
 from sidelight.generative.emissions import Emissions, grouped
 from sidelight.generative.hmm import Hmm, HmmScores
 from sidelight.generative.hmm_counts import HmmCounts, HmmSmoothing, estimate, log_likelihood, log_prior
-from sidelight.parallel.place import Held
+from sidelight.parallel.place import Held, Place, pieces_of
 from sidelight.spaces import Space
 
 
@@ -62,6 +65,18 @@ class Inputs:
     def counts(self, beliefs: StateBeliefs, *, n_jobs: int | None = None) -> HmmCounts:
         """The expected counts under beliefs that are weighted already."""
         return HmmCounts.of(beliefs, self.order, self.bounds, n_jobs=n_jobs)
+
+    def completed(self, hmm: Hmm, completion: Completion, gamma: float, *, n_jobs: int | None = None) -> EMStep:
+        """What an E-step finds here."""
+        scores = HmmScores(hmm, self.symbols)
+        found = completion.complete(scores, self.space, gamma=gamma, weights=self.weights, n_jobs=n_jobs)
+        return EMStep(self.counts(found, n_jobs=n_jobs), float(self.weights @ found.values), found.labels)
+
+    def part(self, lo: int, hi: int) -> Inputs:
+        """The inputs lo..hi alone."""
+        first, last = int(self.space.starts[lo]), int(self.space.starts[hi])
+        symbols, size = np.array(self.symbols[first:last]), len(self.bounds) - 1
+        return Inputs.of(symbols, self.space.part(lo, hi), self.weights[lo:hi], size=size)
 
     def counts_of_labels(self, labels: Ids) -> HmmCounts:
         """The counts of one labeling."""
@@ -125,19 +140,11 @@ class EmProblem:
 
     def expect(self, hmm: Hmm, completion: Completion, gamma: float) -> EMStep:
         """The E-step."""
-        value, labels = 0.0, []
+        steps = (inputs.completed(hmm, completion, gamma, n_jobs=self.n_jobs) for inputs in self.blocks)
+        return self._with_known(reduce(EMStep.plus, steps), hmm)
 
-        def believed(inputs: Inputs) -> StateBeliefs:
-            nonlocal value
-            scores = HmmScores(hmm, inputs.symbols)
-            beliefs = completion.complete(scores, inputs.space, gamma=gamma, weights=inputs.weights, n_jobs=self.n_jobs)
-            value += float(inputs.weights @ beliefs.values)
-            if beliefs.labels is not None:
-                labels.append(beliefs.labels)
-            return beliefs
-
-        counts = self.counts(believed)
-        return EMStep(counts, value + self.known(hmm), np.concatenate(labels) if labels else None)
+    def _with_known(self, found: EMStep, hmm: Hmm) -> EMStep:
+        return found._replace(objective=found.objective + self.known(hmm))
 
     def known(self, hmm: Hmm) -> float:
         """The part of T that needs no completion: the labelled inputs and the prior."""
@@ -182,3 +189,74 @@ def fitted(problem: EmProblem, hmm: Hmm, completion: Completion, *, gamma: float
         if number >= most or after.objective - before.objective <= rise * abs(after.objective):
             break
     return hmm
+
+
+@runtime_checkable
+class Divisible(Completion, Protocol):
+    """A completion of inputs that can be completed in parts, elsewhere."""
+
+    def part(self, lo: int, hi: int) -> Divisible:
+        """That of the inputs lo..hi."""
+        ...
+
+    @property
+    def prices(self) -> Sequence[float]:
+        """What it knows besides the inputs: as they are for the next E-step."""
+        ...
+
+    @property
+    def memory(self) -> Floats | None:
+        """What it keeps of its last E-step, for a quicker next one."""
+        ...
+
+    def at(self, prices: Sequence[float], memory: Floats | None) -> None:
+        """Take up what another one knew."""
+        ...
+
+    def completed(self, labels: Ids | None, starts: Ints) -> None:
+        """An E-step was made with the prices of now, and came to these outputs, where each input has one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedEm(EmProblem):
+    """A problem whose E-steps are made where the inputs are."""
+
+    held: Held | None = None  # of inputs with their completions
+
+    def expect(self, hmm: Hmm, completion: Completion, gamma: float) -> EMStep:
+        """The E-step."""
+        assert self.held is not None and isinstance(completion, Divisible)
+        found = self.held.advance(_expect, hmm, gamma, list(completion.prices), self.held.n_jobs)
+        completion.completed(found.labels, self.starts)
+        return self._with_known(found, hmm)
+
+
+def sharded(problem: EmProblem, completion: Completion, place: Place) -> EmProblem:
+    """The problem in a place, where it makes several shards and its completion can be divided."""
+    if not isinstance(completion, Divisible):
+        return problem
+    if isinstance(problem.all_inputs, InputBlocks):
+        if problem.all_inputs.held is None:
+            return problem
+        held = problem.all_inputs.held.made(_beside, completion)  # `Free`: rules need all inputs in memory
+    else:
+        inputs = problem.inputs
+        lots = pieces_of(inputs.space.starts, place.shard_tokens)
+        if len(lots) <= 1:
+            return problem
+        held = place.hold([(inputs.part(lo, hi), completion.part(lo, hi)) for lo, hi in lots])
+    own = {name: getattr(problem, name) for name in EmProblem.__slots__}
+    return ShardedEm(**own, held=held)
+
+
+def _beside(inputs: Inputs, completion: Divisible) -> tuple[Inputs, Divisible]:
+    return inputs, completion
+
+
+def _expect(piece: Any, memory: Any, hmm: Hmm, gamma: float, prices: list[float], n_jobs: int | None) -> Any:
+    inputs: Inputs
+    inputs, completion = piece
+    completion.at(prices, memory)
+    step = inputs.completed(hmm, completion, gamma, n_jobs=n_jobs)
+    return completion.memory, step

@@ -16,7 +16,7 @@ import numpy as np
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable, LongTraining
 from sidelight.learners.candidates import svm_on
-from sidelight.learners.shared.initial_outputs import admitted_of
+from sidelight.learners.initial_outputs import admitted_of
 from sidelight.rounds import Learner
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.spaces.chains.chain_sums import log_sums

@@ -15,14 +15,13 @@ import numpy as np
 
 from sidelight.core.arrays import NO_FLOATS, Ids, Ints
 from sidelight.core.checks import whole
-from sidelight.learners.margin import options_of
-from sidelight.learners.shared.initial_outputs import Initial, admitted_of, begun, has_initial, within
+from sidelight.learners.initial_outputs import Initial, admitted_of, begun, has_initial, within
+from sidelight.learners.margin import MarginLearner, options_of
 from sidelight.objective.candidates import CandidateProblem, Charge, Margins
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.rounds import Learner
 from sidelight.rounds.candidates import FINE, ROUGH, CandidateLearner, CandidateOptions
-from sidelight.rounds.margin import MarginLearner
 from sidelight.spaces import Cost
 from sidelight.spaces.parts import Parts
 from sidelight.specs import LearnerSpec, option

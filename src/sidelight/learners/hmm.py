@@ -15,21 +15,37 @@ from typing import ClassVar, cast
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.errors import DataError
+from sidelight.errors import DataError, Intractable
 from sidelight.features.rows import Rows, offsets_of
 from sidelight.generative.completion import Completion, Free
-from sidelight.generative.em import EmProblem, InputBlocks, Inputs
+from sidelight.generative.em import EmProblem, InputBlocks, Inputs, sharded
 from sidelight.generative.emissions import Emissions
 from sidelight.generative.hmm import Hmm
 from sidelight.generative.hmm_counts import HmmCounts, HmmSmoothing
 from sidelight.generative.hmm_starts import STARTS, Start
-from sidelight.generative.sharded_em import sharded
 from sidelight.generative.smoothing import KINDS, Smoothing
-from sidelight.learners.shared.under_rules import completion_under_rules
+from sidelight.inference.methods.choose import check_method
+from sidelight.inference.ruled_inputs import Ruled
 from sidelight.rounds import Learner
 from sidelight.rounds.hmm import Annealing, EmOptions, HmmLearner, Schedule
 from sidelight.specs import LearnerSpec, Need, option
 from sidelight.specs.fit_data import FitData
+
+
+def completion_under_rules(data: FitData, *, beta: float | None, gamma: float) -> Ruled | None:
+    """How the E-steps of an HMM complete, or None where there are no rules.
+
+    Raises `Intractable` where beliefs (gamma 0 and more) are asked for in second order.
+    """
+    inputs = data.ruled_inputs(data.to_complete())
+    if not inputs.rules:
+        return None
+    if data.layout.order == 2 and gamma >= 0.0:
+        name = data.settings.learner.name
+        problem = f"{name} has rules and a gamma of {gamma:g}, and beliefs under rules are for chains of first order"
+        raise Intractable(f"{problem}; use codl over an HMM, a gamma of -inf, or leave order out")
+    return Ruled(inputs, data.gold_penalties(inputs), beta, check_method(data.settings.inference))
+
 
 BETA = 0.9  # of EM beside inputs without labels
 

@@ -1,27 +1,44 @@
-"""LCLR as a learner of any structure: decisions rest on the best structure of an input, and answers are all there is.
+"""LCLR, learning over constrained latent representations (Chang et al. 2010; thesis Algorithms 10 to 12).
 
-The loops are in `rounds.lclr`, the objective in `objective.decisions`. Learning begins with the first weights of the
-structure, if it has any (`objective.structure.first_weights_of`), or with those of a fit before; it runs from the
-weights of two stages and from these themselves, and keeps what ends with the lower objective.
+Answers are all there is, of inputs of any structure; the structure that a decision rests on is latent. `lclr_learner`
+completes good inputs, solves the convex problem that this leaves by cutting planes, with a cache of bad inputs'
+structures that outlives the problem, and so on: the margin learner with companions alone, from given first weights. The
+objective (`objective.decisions`) never rises.
+
+`HeldLearner` takes the structures of good and bad inputs alike, trains an ordinary SVM on them, and so on (Algorithm
+12): nothing guarantees that its objective falls. With one round it is the two-stage baseline Alignment+Learning, whose
+decisions rest on the structures that the first weights find, in training and later.
+
+Learning begins with the first weights of the structure, if it has any (`objective.structure.first_weights_of`), or with
+those of a fit before; it runs from the weights of two stages and from these themselves, and keeps what ends with the
+lower objective.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import array_like
+from sidelight.core.records import MAX_ROUNDS
 from sidelight.errors import DataError
-from sidelight.learners.margin import options_of, problem_of
+from sidelight.learners.margin import MarginLearner, MarginOptions, options_of, problem_of
 from sidelight.objective.decisions import Decisions
+from sidelight.objective.margin import PositiveTerms
 from sidelight.objective.structure import first_weights_of
 from sidelight.rounds import Learner
-from sidelight.rounds.lclr import LCLR, METHODS, TWO_STAGE, HeldLearner, lclr_learner
+from sidelight.rounds.learner import RoundByRound, State, Step
 from sidelight.rounds.restarts import Restarts
+from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.specs import LearnerSpec, Need, option
 from sidelight.specs.fit_data import FitData
 
+MAX_SVM_ROUNDS = 1000
+METHODS = LCLR, APPROXIMATE, TWO_STAGE = "lclr", "lclr_approximate", "two_stage"
 STARTS = 2  # the weights of two stages, and the first ones
 
 
@@ -77,3 +94,68 @@ def _decisions(data: FitData) -> Decisions:
 def _start(data: FitData) -> Floats:
     weights = first_weights_of(getattr(data.structure, "plain", None)) if data.start is None else data.start
     return np.zeros(data.size) if weights is None else weights
+
+
+def lclr_learner(data: Decisions, start: Floats, options: MarginOptions | None = None) -> MarginLearner:
+    """Algorithms 10 and 11, before the first round; good inputs are first completed with `start`."""
+    return MarginLearner.fresh(
+        data.problem(), options or MarginOptions(), size=data.size, start=_checked(start, data.size), name=LCLR
+    )
+
+
+@dataclass(slots=True)
+class HeldLearner(RoundByRound):
+    """Algorithm 12, or with `max_rounds` 1 the second of two stages."""
+
+    data: Decisions
+    options: MarginOptions
+    now: Floats
+    first: Floats  # which find the structures of two stages for good
+    name: str = APPROXIMATE
+
+    @classmethod
+    def fresh(cls, data: Decisions, start: Floats, options: MarginOptions, *, name: str = APPROXIMATE) -> HeldLearner:
+        """A learner before its first round, whose structures `start` finds."""
+        first = _checked(start, data.size)
+        return cls(data, options, first, first, name)
+
+    @property
+    def weights(self) -> Floats:
+        """Those of the last SVM, however good they are."""
+        return self.now
+
+    @property
+    def finding(self) -> Floats | None:
+        """The weights that find structures, where the others only judge them."""
+        return self.first if self.name == TWO_STAGE else None
+
+    def step(self) -> Step:
+        """One SVM; its record has the objective of Eq. 5.3, where structures are not held."""
+        terms, before = self.data.held(self.now), self.now
+        self.now, gap = solved(terms, self.data.size, self.options)
+        objective = self.data.objective(self.now, power=self.options.power)
+        figures = {"completion": self.rounds, "objective": objective, "gap": gap}
+        return MAX_ROUNDS if np.array_equal(before, self.now) else None, figures
+
+    def more_state(self) -> State:
+        return {}, {"weights": self.now}
+
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self.now = array_like(arrays, "weights", self.now)
+
+
+def solved(terms: PositiveTerms, size: int, options: MarginOptions) -> tuple[Floats, float]:
+    """The weights of an SVM over terms with one cut each, and the duality gap."""
+    solver = CuttingPlane.fresh(size, len(terms), power=options.power, seed=options.seed)
+    solver.pool.add(terms.cuts(terms.worst(solver.weights), np.arange(len(terms))))
+    for _ in range(MAX_SVM_ROUNDS):
+        solver.round(terms, violation=options.violation, tolerance=options.tolerance)
+        if solver.finished(options.tolerance):
+            break
+    return solver.best.copy(), solver.gap
+
+
+def _checked(start: Floats, size: int) -> Floats:
+    if start.shape != (size,) or not np.all(np.isfinite(start)):
+        raise ValueError(f"first weights have the shape {start.shape}, or are not finite; give {size:,} numbers")
+    return np.array(start, dtype=np.float64)

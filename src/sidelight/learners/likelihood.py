@@ -21,13 +21,12 @@ import numpy as np
 from sidelight.core.arrays import Floats
 from sidelight.errors import DataError
 from sidelight.learners import votes
-from sidelight.learners.shared.latent_groups import LatentPlan
 from sidelight.objective.companion_likelihood import Answers
 from sidelight.objective.likelihood import Labelled, LabelledBlocks, form_of, likelihood_problem
-from sidelight.objective.votes.trust import TrustOptions
+from sidelight.objective.trust import TrustOptions
 from sidelight.parallel.place import Place
 from sidelight.rounds import Learner
-from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner, LatentOptions
+from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner, LatentOptions, LatentPlan
 from sidelight.rounds.likelihood import SOLVERS, LikelihoodLearner, LikelihoodOptions
 from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.specs import LearnerSpec, Need, option

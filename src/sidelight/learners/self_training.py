@@ -28,15 +28,14 @@ from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.file_contents import array_like, array_of, mapping_of
 from sidelight.core.records import MAX_COMPLETIONS, NO_FALL, NOTHING_LEFT, NOTHING_SURE, Round
 from sidelight.errors import DataError, ModelFileError
-from sidelight.learners.margin import MarginSpec, options_of, problem_of
+from sidelight.learners.margin import MarginOptions, MarginSpec, options_of, problem_of
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import LatentProblem
+from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import SilentTerms, StackedTerms
-from sidelight.objective.votes.confidence import Measure, confidence
 from sidelight.rounds import Learner
 from sidelight.rounds.learner import RoundByRound, State, Step, plane_state, restored_plane
-from sidelight.rounds.margin import MarginOptions
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.spaces import Paths
 from sidelight.specs import Need, option

@@ -30,7 +30,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats
 from sidelight.core.kernels import inner
-from sidelight.objective.expected_features import Weighted, add_log_sums
+from sidelight.objective.expected_features import FeatureTerms, Weighted, add_log_sums
 from sidelight.spaces.space import Space
 from sidelight.spaces.sums import log_counts, log_sums
 
@@ -46,7 +46,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class CompanionTerms:
+class CompanionTerms(FeatureTerms):
     """Inputs with companion answers.
 
     A loss is counted in units of S, κ times that of the formula, so that prices are per unit as they are elsewhere.
@@ -70,9 +70,6 @@ class CompanionTerms:
     ) -> CompanionTerms:
         """With the prices C of whole inputs."""
         return cls(features, space, prices / answers.sizes, answers, log_counts(space, n_jobs=n_jobs))
-
-    def __len__(self) -> int:
-        return len(self.space.starts) - 1
 
     def decisions(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
         """S / κ + b of every input: above 0 where a good output is thought likelier than none. # [N]"""

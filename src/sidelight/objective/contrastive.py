@@ -38,7 +38,7 @@ from sidelight.errors import Intractable
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.rows import Rows, offsets_of, taken
 from sidelight.objective.batch import Batch
-from sidelight.objective.expected_features import Edges, Expected, WeightedFeatures, add_log_sums, held
+from sidelight.objective.expected_features import Edges, Expected, FeatureTerms, WeightedFeatures, add_log_sums, held
 from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.objective.scorers.chain_scorer import chain_batch, chain_of
 from sidelight.parallel import shards, threads
@@ -244,7 +244,7 @@ def _fold(places: Ints, values: Floats, out: Floats) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class ContrastiveTerms:
+class ContrastiveTerms(FeatureTerms):
     """Inputs against their neighbours; gold labels, candidates besides those of the space, or neither may be known."""
 
     features: WeightedFeatures
@@ -253,9 +253,6 @@ class ContrastiveTerms:
     neighbourhood: Neighbourhood
     targets: Ids | None = None  # [T]
     admitted: Bytes | None = None  # [T, L]
-
-    def __len__(self) -> int:
-        return len(self.space.starts) - 1
 
     def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
         """−log of the input's share in its neighbourhood. # [N]"""
@@ -297,7 +294,7 @@ class ContrastiveTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedContrastiveTerms:
+class ListedContrastiveTerms(FeatureTerms):
     """Inputs without gold labels against their neighbours."""
 
     features: FullFeatures
@@ -334,9 +331,6 @@ class ListedContrastiveTerms:
         own = FullFeatures.of(scorer.rows, scorer.layout, n_jobs=batch.n_jobs)
         around = FullFeatures.of(rows.take(kept), scorer.layout, n_jobs=batch.n_jobs)
         return cls(own, space, prices, ptr, around, near.take(kept), admitted)
-
-    def __len__(self) -> int:
-        return len(self.prices)
 
     @property
     def known(self) -> Space:

@@ -40,10 +40,6 @@ class WeightForm(Protocol):
         """How many weights there are."""
         ...
 
-    def curvature(self, prices: Floats, lengths: Any, share: float) -> Floats:
-        """A rough guess of what inputs with these prices and lengths [N] add to the Hessian's diagonal. # [size]"""
-        ...
-
     def expand(self, weights: Floats) -> Floats:
         """The weights in the full layout."""
         ...
@@ -59,6 +55,27 @@ class Weighted(WeightForm, Protocol):
     def scores(self, weights: Floats) -> Any:
         """The scores of all parts, as the space of the same structure takes them."""
         ...
+
+    def curvature(self, prices: Floats, lengths: Any, share: float) -> Floats:
+        """A rough guess of what inputs with these prices and lengths [N] add to the Hessian's diagonal. # [size]"""
+        ...
+
+
+class FeatureTerms:
+    """What log-linear terms have in common whose features and outputs are here."""
+
+    __slots__ = ()
+
+    features: Weighted
+    space: Space
+    prices: Floats  # [N]
+
+    def __len__(self) -> int:
+        return len(self.prices)
+
+    def curvature(self, share: float) -> Floats:
+        """A rough guess of what they add to the Hessian's diagonal. # [size]"""
+        return self.features.curvature(self.prices, np.diff(self.space.starts), share)
 
 
 class WeightedFeatures(Weighted, Protocol):

@@ -30,19 +30,21 @@ from sidelight.features.support import Shown, Support
 from sidelight.features.support_scores import SupportedFeatures
 from sidelight.objective.batch import Batch, LinearScorer, Scorer, SmoothScorer
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
-from sidelight.objective.expected_features import Known, ShortFeatures, Weighted, WeightForm, add_log_sums, add_outputs
+from sidelight.objective.expected_features import (
+    FeatureTerms,
+    Known,
+    ShortFeatures,
+    Weighted,
+    WeightForm,
+    add_log_sums,
+    add_outputs,
+)
 from sidelight.objective.scorers.chain_scorer import ChainScorer
 from sidelight.objective.scorers.linear import FullWeights, LinearFeatures
 from sidelight.objective.scorers.segment_scorer import SegmentScorer
 from sidelight.objective.sharded_terms import ShardedTerms
 from sidelight.parallel.place import Held, Place, pieces_of
 from sidelight.spaces import ChainSpace, Space, sums
-
-
-class _Batched(Protocol):
-    @property
-    def starts(self) -> Ints:  # [N + 1]
-        ...
 
 
 class LogLinearTerms(Protocol):
@@ -52,10 +54,11 @@ class LogLinearTerms(Protocol):
     def features(self) -> WeightForm: ...
 
     @property
-    def space(self) -> _Batched: ...
-
-    @property
     def prices(self) -> Floats:  # [N]
+        ...
+
+    def curvature(self, share: float) -> Floats:
+        """A rough guess of what they add to the Hessian's diagonal. # [size]"""
         ...
 
     def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
@@ -72,7 +75,7 @@ class LogLinearTerms(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class LikelihoodTerms:
+class LikelihoodTerms(FeatureTerms):
     """Inputs of one kind: with gold outputs, or with what is said of the choices that each slot may have."""
 
     features: Weighted
@@ -85,9 +88,6 @@ class LikelihoodTerms:
     def __post_init__(self) -> None:
         if (self.targets is None) == (self.admitted is None and self.bonus is None):
             raise ValueError("give either targets or admitted labels, or a bonus")
-
-    def __len__(self) -> int:
-        return len(self.space.starts) - 1
 
     def chain(self) -> tuple[FullFeatures | SupportedFeatures, ChainSpace]:
         """Features and space of first-order chains; raises `Intractable` for other structures."""
@@ -143,7 +143,7 @@ class LikelihoodProblem:
         *,
         l2: float = 1.0,
         n_jobs: int | None = None,
-        form: Form | None = None,
+        form: WeightForm | None = None,
     ) -> None:
         """All terms must have features of the same form, which need not be told; `l2` is λ, not negative."""
         if not terms:
@@ -182,7 +182,7 @@ class LikelihoodProblem:
         """
         out = np.full(self.size, self.l2 if self.l2 > 0 else 1.0)
         for part in self.terms:
-            out += part.features.curvature(part.prices, np.diff(part.space.starts), share)
+            out += part.curvature(share)
         return out
 
     def value_and_gradient(self, weights: Floats, gradient: Floats) -> float:
@@ -348,12 +348,12 @@ class Form:
         """The terms of labelled inputs, in their place where they make several shards."""
         if isinstance(part, LabelledBlocks):
             held = part.held.made(_terms_of, replace(self, place=None, n_jobs=part.held.n_jobs))
-            return ShardedTerms(held, self, part, part.prices)
+            return ShardedTerms(held, self, part.prices)
         lots = [] if self.place is None else pieces_of(part.batch.starts, self.place.shard_tokens)
         if self.place is not None and len(lots) > 1:
             held = self.place.hold([part.part(lo, hi) for lo, hi in lots])
             held = held.made(_terms_of, replace(self, place=None, n_jobs=held.n_jobs))
-            return ShardedTerms(held, self, part.batch.space, part.prices)
+            return ShardedTerms(held, self, part.prices)
         features, space = self.features(part.batch), part.batch.space
         if part.answers is not None:
             if not isinstance(part.batch.scorer, LinearScorer):

@@ -3,54 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Ints
+from sidelight.core.arrays import Floats
 from sidelight.objective.expected_features import WeightForm
 from sidelight.parallel.place import Held
-
-
-class CurvedForm(Protocol):
-    """A form of weights, whose curvature the shards know."""
-
-    @property
-    def size(self) -> int: ...
-
-    def expand(self, weights: Floats) -> Floats: ...
-
-    def shorten(self, full: Floats) -> Floats: ...
-
-
-class Offsets(Protocol):
-    """What is told of inputs that are elsewhere."""
-
-    @property
-    def starts(self) -> Ints:  # [N + 1]
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ShardedForm:
-    """The form of the weights of terms that are elsewhere."""
-
-    form: CurvedForm
-    held: Held
-
-    @property
-    def size(self) -> int:
-        return self.form.size
-
-    def curvature(self, prices: Floats, lengths: Any, share: float) -> Floats:
-        found: Floats = self.held.total(_curvature, share)
-        return found
-
-    def expand(self, weights: Floats) -> Floats:
-        return self.form.expand(weights)
-
-    def shorten(self, full: Floats) -> Floats:
-        return self.form.shorten(full)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +17,13 @@ class ShardedTerms:
     """Terms of inputs that are held shard by shard; sums go along the fixed tree of the shards."""
 
     held: Held  # of `LogLinearTerms`
-    form: CurvedForm
-    space: Offsets
+    features: WeightForm  # the form of their weights
     prices: Floats  # [N]
 
-    @property
-    def features(self) -> WeightForm:
-        return ShardedForm(self.form, self.held)
+    def curvature(self, share: float) -> Floats:
+        """A rough guess of what they add to the Hessian's diagonal. # [size]"""
+        found: Floats = self.held.total(_curvature, share)
+        return found
 
     def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
         """The loss of every input, without its price. # [N]"""
@@ -80,7 +39,7 @@ class ShardedTerms:
 
 
 def _curvature(terms: Any, share: float) -> Floats:
-    found: Floats = terms.features.curvature(terms.prices, np.diff(terms.space.starts), share)
+    found: Floats = terms.curvature(share)
     return found.copy()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sidelight.core.html import Html, escape
 from sidelight.experiments import NAMES
-from sidelight.experiments.result_files import Result, results_in
+from sidelight.experiments.result_files import StoredResult, results_in
 from sidelight.report.charts import Point, Series, curves, dots, scatter
 from sidelight.report.comparison import (
     DERIVED,
@@ -76,7 +76,7 @@ def reproduction_page(folder: Path) -> str:
     return page.html()
 
 
-def _lead(results: Mapping[str, Result]) -> str:
+def _lead(results: Mapping[str, StoredResult]) -> str:
     quick = sum(result.quick for result in results.values())
     kinds = [f"{len(results) - quick} in full"] if len(results) > quick else []
     kinds += [f"{quick} quick"] if quick else []
@@ -88,13 +88,13 @@ def _missing(name: str) -> Html:
     return Html(f'<p><span class="state missing">not run</span> <code>{escape(command)}</code> adds it.</p>')
 
 
-def _state(result: Result | None) -> Html:
+def _state(result: StoredResult | None) -> Html:
     kind = "missing" if result is None else "quick" if result.quick else "full"
     words = {"missing": "not run", "quick": "quick run", "full": "in full"}
     return Html(f'<span class="state {kind}">{words[kind]}</span>')
 
 
-def _glance(results: Mapping[str, Result]) -> list[Html | str | None]:
+def _glance(results: Mapping[str, StoredResult]) -> list[Html | str | None]:
     """How many gains of papers are gains here, as figures and as a picture."""
     if not results:
         return ["No experiment has run."]
@@ -123,7 +123,7 @@ def _glance(results: Mapping[str, Result]) -> list[Html | str | None]:
     ]
 
 
-def _claims(results: Mapping[str, Result]) -> Iterator[Html]:
+def _claims(results: Mapping[str, StoredResult]) -> Iterator[Html]:
     """What indirect supervision buys: for each claim the first difference that shows it, in points."""
     numbers = _section_numbers(results)
     lines = []
@@ -146,7 +146,7 @@ def _shows(row: Row, claim: Claim) -> bool:
     return bool(is_difference and re.search(claim.setting, row["setting"]) and re.search(claim.method, row["method"]))
 
 
-def _gains(results: Mapping[str, Result]) -> Iterator[tuple[str, str, float, float]]:
+def _gains(results: Mapping[str, StoredResult]) -> Iterator[tuple[str, str, float, float]]:
     """Paper, what is compared, its gain, and ours."""
     for paper in PAPERS:
         for name in experiments_of(paper):
@@ -155,7 +155,7 @@ def _gains(results: Mapping[str, Result]) -> Iterator[tuple[str, str, float, flo
                     yield paper.name, f"{name}, {row['setting']}, {row['method']}", row["paper"], row["value"]
 
 
-def _contents(results: Mapping[str, Result]) -> list[Html]:
+def _contents(results: Mapping[str, StoredResult]) -> list[Html]:
     """Every table and figure, and whether it is here."""
     parts = []
     numbers = _section_numbers(results)
@@ -172,7 +172,7 @@ def _contents(results: Mapping[str, Result]) -> list[Html]:
     return [Html(f'<div class="halves">{"".join(parts)}</div>')]
 
 
-def _section_numbers(results: Mapping[str, Result]) -> dict[str, int]:
+def _section_numbers(results: Mapping[str, StoredResult]) -> dict[str, int]:
     """The section of each experiment, as `reproduction_page` adds them."""
     number = 3 + (len(PICTURES) + 1 if EXAMPLES in results else 0)
     found = {}
@@ -184,7 +184,7 @@ def _section_numbers(results: Mapping[str, Result]) -> dict[str, int]:
     return found
 
 
-def _experiment(name: str, result: Result | None) -> list[Html | str | None]:
+def _experiment(name: str, result: StoredResult | None) -> list[Html | str | None]:
     """Figures, tables, notes, settings."""
     what = f"<p><code>{name}</code>: {escape(NAMES[name])}."
     if result is None:
@@ -282,7 +282,7 @@ def _traces(rows: Sequence[Mapping[str, Any]]) -> list[Html]:
     return [chart for chart in found if chart is not None]
 
 
-def _pictures(result: Result, kind: str) -> list[Html | str]:
+def _pictures(result: StoredResult, kind: str) -> list[Html | str]:
     """The pictures of a kind; what is of one input stands side by side."""
     rows = [row for row in result.rows if row.get("picture", {}).get("kind") == kind]
     colours = colours_of(row["picture"] for row in rows)
@@ -300,7 +300,7 @@ def _pictures(result: Result, kind: str) -> list[Html | str]:
     return [legend(kind), Html("".join(parts) if several else f'<div class="beside small">{"".join(parts)}</div>')]
 
 
-def _runs(results: Mapping[str, Result]) -> list[Html | str]:
+def _runs(results: Mapping[str, StoredResult]) -> list[Html | str]:
     """Time, memory and versions of every run."""
     runs = {name: result.run for name, result in results.items()}
     lines = [

@@ -25,7 +25,7 @@ from sidelight.features.layout import Layout
 from sidelight.generative.completion import Completion, Free
 from sidelight.generative.em import EmProblem, EMStep, iterations
 from sidelight.generative.hmm import Hmm
-from sidelight.inference.ruled_inputs import Ruled
+from sidelight.inference.ruled_inputs import Ruled, RuledInputs
 from sidelight.rounds.learner import RoundByRound, State, Step
 
 Schedule = Literal["linear", "geometric"]
@@ -85,6 +85,10 @@ class HmmLearner(RoundByRound):
     def in_closed_form(self) -> bool:
         """Whether there is nothing to iterate."""
         return not self.options.iterations or not len(self.problem.all_inputs)
+
+    def learned_penalties(self) -> tuple[RuledInputs | None, list[float]]:
+        under = self.completion
+        return (under.inputs, under.of_weights) if isinstance(under, Ruled) else (None, [])
 
     def limit(self) -> int:
         return 1 if self.in_closed_form else self.options.iterations

@@ -12,7 +12,7 @@ or after so many iterations.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -23,20 +23,11 @@ from sidelight.core.arrays import Floats
 from sidelight.core.file_contents import array_of, list_of, part_of, whole_of
 from sidelight.core.kernels import inner
 from sidelight.core.records import NO_FALL
-from sidelight.objective.likelihood import LikelihoodProblem, LogLinearTerms
+from sidelight.features.support import Shown
+from sidelight.objective.expected_features import WeightForm
+from sidelight.objective.likelihood import Form, LikelihoodProblem, LogLinearTerms
 from sidelight.rounds.learner import RoundByRound, State, Step
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
-
-
-class FullOrSeen(Protocol):
-    """The form of the weights: full, or only the pairs that were seen."""
-
-    @property
-    def size(self) -> int: ...
-
-    def expand(self, weights: Floats) -> Floats: ...
-
-    def shorten(self, full: Floats) -> Floats: ...
 
 
 class LatentGroup(Protocol):
@@ -83,7 +74,7 @@ class LatentLikelihoodLearner(RoundByRound):
 
     KEEPS = ("objective",)
 
-    form: FullOrSeen  # of the weights
+    form: WeightForm  # of the weights
     known: tuple[LogLinearTerms, ...]  # terms that stay as they are: Gold, candidates, companion answers
     groups: tuple[LatentGroup, ...]
     options: LatentOptions
@@ -96,7 +87,7 @@ class LatentLikelihoodLearner(RoundByRound):
     @classmethod
     def fresh(
         cls,
-        form: FullOrSeen,
+        form: WeightForm,
         known: Sequence[LogLinearTerms],
         groups: Sequence[LatentGroup],
         options: LatentOptions,
@@ -125,7 +116,7 @@ class LatentLikelihoodLearner(RoundByRound):
         terms = list(self.known)
         if self.begun:
             terms += [part for group in self.groups for part in group.refresh(self.short)]
-        self.short = self._descended(LikelihoodProblem(terms, n_jobs=self.n_jobs), rough=self.begun)
+        self.short = self._descended(LikelihoodProblem(terms, n_jobs=self.n_jobs, form=self.form), rough=self.begun)
         self.begun = True
         before, self.objective = self.objective, self._objective()
         fall = before - self.objective
@@ -166,3 +157,11 @@ class LatentLikelihoodLearner(RoundByRound):
         held = list_of(values, "groups", count=len(self.groups))
         for i, (group, numbers) in enumerate(zip(self.groups, held)):
             group.resume((numbers, part_of(arrays, f"group{i}.")))
+
+
+@dataclass(frozen=True, slots=True)
+class LatentPlan:
+    """A group to be made."""
+
+    shown: Sequence[Shown | None]  # pairs of attribute and label that are to have weights
+    make: Callable[[Form], LatentGroup]  # form.features(batch): features with the weights that exist

@@ -15,6 +15,7 @@ from sidelight.core.arrays import Floats, Floats32
 from sidelight.core.file_contents import array_like, array_of, flag_of, number_of, part_of, random_of, whole_of
 from sidelight.core.records import MAX_ROUNDS, Round
 from sidelight.errors import ModelFileError
+from sidelight.inference.ruled_inputs import AnyRuled
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.duals.working_set import WorkingSet
 
@@ -74,6 +75,15 @@ class Remembering(Protocol):
     @property
     def memory(self) -> Memory:
         """What it leaves behind."""
+        ...
+
+
+@runtime_checkable
+class Penalised(Protocol):
+    """A learner that comes to the penalties of rules itself."""
+
+    def learned_penalties(self) -> tuple[AnyRuled | None, list[float]]:
+        """The inputs under rules, and what breaking each of these costs; None where there are no rules."""
         ...
 
 

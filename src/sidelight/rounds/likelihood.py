@@ -20,8 +20,7 @@ from sidelight.core.records import FLAT, NO_DESCENT, NO_FALL, SMALL_GAP
 from sidelight.objective.companion_likelihood import CompanionTerms
 from sidelight.objective.duals.likelihood_duals import BatchDuals, ChainDuals
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
-from sidelight.objective.online.likelihood_blocks import LikelihoodBlocks
-from sidelight.objective.online.online_likelihood import OnlineLikelihood, stacked_terms
+from sidelight.objective.online.online_likelihood import LikelihoodBlocks, OnlineLikelihood, stacked_terms
 from sidelight.objective.online.plain_likelihood import PlainLikelihood
 from sidelight.rounds.learner import RoundByRound, State, Step
 from sidelight.solvers.exponentiated_gradient import DualProblem, ExponentiatedGradient

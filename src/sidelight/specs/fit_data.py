@@ -14,15 +14,13 @@ from sidelight.errors import DataError, Intractable
 from sidelight.evidence import Evidence, Unlabeled
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.inference.ruled_inputs import AnyRuled, Ruled
+from sidelight.inference.ruled_inputs import AnyRuled
 from sidelight.inference.ruled_space import RuledSpace
 from sidelight.objective.batch import Batch
 from sidelight.objective.placed_batch import placed
 from sidelight.parallel import place_of
 from sidelight.parallel.place import Held, Place
 from sidelight.rounds import Learner
-from sidelight.rounds.codl import DrivenLearner
-from sidelight.rounds.hmm import HmmLearner
 from sidelight.rounds.learner import Memory
 from sidelight.spaces import Transitions
 from sidelight.specs.learner import refuse_evidence
@@ -201,12 +199,3 @@ def learner_of(data: FitData) -> Learner:
     if data.stored is None:
         data.structure.check(data.evidence, data.rows, encoded, n_jobs=data.settings.n_jobs)
     return learner.make(data)
-
-
-def learned_penalties(learner: Learner) -> tuple[AnyRuled | None, list[float]]:
-    """The penalties that a learner has come to, with the rules that they belong to, where it has any."""
-    if isinstance(learner, HmmLearner) and isinstance(learner.completion, Ruled):
-        return learner.completion.inputs, learner.completion.of_weights
-    if isinstance(learner, DrivenLearner):
-        return learner.inputs, learner.penalties
-    return None, []

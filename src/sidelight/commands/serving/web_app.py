@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import queue
+import threading
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs
@@ -11,9 +15,8 @@ from urllib.parse import parse_qs
 import sidelight
 from sidelight.commands.serving.answers import ServedModel
 from sidelight.commands.serving.demo_page import demo_page, failed_page
-from sidelight.commands.serving.limits import FAILED, MALFORMED, TOO_LARGE, Limits, RequestError
+from sidelight.commands.serving.limits import BUSY, FAILED, MALFORMED, TOO_LARGE, Limits, RequestError
 from sidelight.commands.serving.questions import question_of
-from sidelight.commands.serving.worker import QueueWorker
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -147,3 +150,59 @@ async def _elsewhere(request: Request, error: Any) -> Response:
     there = "GET /, GET /health, GET /model, POST /predict"
     problem = f"{request.method} {request.url.path} is nothing that there is"
     return _json({"error": f"{problem}; there are {there}"}, error.status_code)
+
+
+_Work = tuple[Future[Any], Callable[[], Any]]
+
+
+class QueueWorker:
+    """Works off a queue in a thread that does not keep the program from ending."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._waiting = 0  # changed in the thread of the event loop alone
+        self._thread = threading.Thread(target=self._run, name="sidelight-serve", daemon=True)
+        self._thread.start()
+
+    async def answer(self, work: Callable[[], Result]) -> Result:
+        """What `work` returns or raises; raises `RequestError` where too many wait, or time runs out.
+
+        Work that has not begun by then never does; a kernel in its middle goes on, and others wait for it.
+        """
+        if self._waiting >= self.limits.max_waiting:
+            raise RequestError(BUSY, f"{self._waiting} requests are waiting; ask again later")
+        future: Future[Result] = Future()
+        self._waiting += 1
+        self._queue.put((future, work))
+        loop = asyncio.get_running_loop()
+        future.add_done_callback(lambda _: _soon(loop, self._done))
+        seconds = self.limits.max_seconds
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
+        except TimeoutError:  # of the wait: what `web_app` asks for turns errors of its own into `RequestError`
+            remedy = "send less at a time, or start the server with more --max-seconds"
+            raise RequestError(BUSY, f"no answer within {seconds:g} seconds; {remedy}") from None
+
+    def close(self) -> None:
+        """Let the thread end once its work is done."""
+        self._queue.put(None)
+
+    def _done(self) -> None:
+        self._waiting -= 1
+
+    def _run(self) -> None:
+        while (item := self._queue.get()) is not None:
+            future, work = item
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+
+
+def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+    """Call it in the thread of the loop, unless the server has ended meanwhile."""
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(call)

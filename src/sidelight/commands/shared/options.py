@@ -156,3 +156,7 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file w
 LabelledFile = Annotated[Path, typer.Argument(metavar="FILE", help="Labelled inputs; - reads stdin.")]
 OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The output file; stdout by default.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write everything to a JSON file.")]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help="Continue an interrupted run that also used --resume; for large files."),
+]

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sidelight.commands.shared.inputs import check_alike, check_fits, in_columns
+from sidelight.commands.shared.outputs import note
+from sidelight.core.journal import Position
 from sidelight.data import Corpus
 from sidelight.data.files import add_contents, shown_name
 from sidelight.data.stored import corpus_of, file_pieces
@@ -50,6 +52,12 @@ def labelled_pieces(
         yield LabelledPiece(piece, corpus, predict(corpus.xs))
     if not first and not begin:  # there is nothing: say so in the words of the reader
         corpus_of(blank or TextPiece(shown_name(path), [], 0, 0), path, format, label_column=label_column)
+
+
+def note_resumed(place: Position) -> None:
+    """Say where a run goes on."""
+    if place.lines:
+        note(f"going on after line {place.lines:,} of the input")
 
 
 def run_mark(files: Iterable[Path], told: Any) -> str:

@@ -31,8 +31,8 @@ from sidelight.experiments.jlis.alignments import STRUCTURE, Word, companions, f
 from sidelight.experiments.lclr.transliteration import read_pairs
 from sidelight.experiments.pool import carried_out
 from sidelight.experiments.table import Row, row
+from sidelight.learners.lclr import lclr_learner
 from sidelight.objective.decisions import decisions
-from sidelight.rounds.lclr import lclr_learner
 from sidelight.structures.alignments import Pair
 
 LABELLED, COMPANIONS, DRAWS = (10, 20), (100, 200, 400, 800), 5

@@ -83,14 +83,14 @@ class UnsupervisedRun:
 
 
 @dataclass(frozen=True)
-class Found:
+class TaggedWords:
     """What came of a run."""
 
     accuracy: float  # per cent of the ambiguous tokens
     objective: float
 
 
-def fit(study: Dictionary, run: UnsupervisedRun) -> Found:
+def fit(study: Dictionary, run: UnsupervisedRun) -> TaggedWords:
     """Learn, and tag the same sentences within the dictionary."""
     if run.method != JLIS:
         return _fit_generative(study, run)
@@ -105,10 +105,10 @@ def fit(study: Dictionary, run: UnsupervisedRun) -> Found:
         seed=run.seed,
         n_jobs=1,
     ).fit(evidence)
-    return Found(ambiguous_accuracy(study, tagger), float(tagger.rounds_[-1].objective or 0.0))
+    return TaggedWords(ambiguous_accuracy(study, tagger), float(tagger.rounds_[-1].objective or 0.0))
 
 
-def _fit_generative(study: Dictionary, run: UnsupervisedRun) -> Found:
+def _fit_generative(study: Dictionary, run: UnsupervisedRun) -> TaggedWords:
     """EM or contrastive estimation, from candidates alone."""
     xs = study.sentences.xs
     evidence = [Candidates(x, options) for x, options in zip(xs, study.candidates(xs))]
@@ -125,7 +125,7 @@ def _fit_generative(study: Dictionary, run: UnsupervisedRun) -> Found:
         seed=run.seed,
         n_jobs=1,
     ).fit(evidence)
-    return Found(ambiguous_accuracy(study, tagger), float(tagger.rounds_[-1].objective or 0.0))
+    return TaggedWords(ambiguous_accuracy(study, tagger), float(tagger.rounds_[-1].objective or 0.0))
 
 
 def ambiguous_accuracy(study: Dictionary, tagger: Tagger) -> float:
@@ -162,7 +162,9 @@ def rows(
     tasks += [UnsupervisedRun(seed, method=EM) for seed in range(2 if quick else MEAN_OF)]
     tasks += [UnsupervisedRun(seed, method=CE) for seed in range(1 if quick else CE_RUNS)]
     tasks.append(UnsupervisedRun(0, random_ties=False))
-    done: dict[UnsupervisedRun, Found] = dict(zip(tasks, carried_out(fit, study, tasks, n_jobs=n_jobs, report=report)))
+    done: dict[UnsupervisedRun, TaggedWords] = dict(
+        zip(tasks, carried_out(fit, study, tasks, n_jobs=n_jobs, report=report))
+    )
     free = [done[task] for task in tasks if task.random_ties and not task.labelled and task.method == JLIS]
     lowest = min(free, key=lambda results: results.objective)
     setting = f"0 labels, {len(study.sentences.xs)} sentences"
@@ -182,7 +184,7 @@ def rows(
     return results, NOTES
 
 
-def _rank(found: Sequence[Found]) -> float:
+def _rank(found: Sequence[TaggedWords]) -> float:
     """Spearman's: -1 where a lower objective always means a higher accuracy."""
     orders = [np.argsort(np.argsort([getattr(one, name) for one in found])) for name in ("objective", "accuracy")]
     value: Any = np.corrcoef(orders[0], orders[1])[0, 1]

@@ -19,10 +19,10 @@ from sidelight.core.arrays import Floats, Ints
 from sidelight.evaluate.paired import compare, paired_t
 from sidelight.experiments.lclr.word_vectors import WordSimilarity
 from sidelight.experiments.table import Row, row
+from sidelight.learners.lclr import HeldLearner, lclr_learner
+from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.objective.batch import Batch
 from sidelight.objective.decisions import Decisions, decisions
-from sidelight.rounds.lclr import HeldLearner, lclr_learner
-from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.structures.graphs import Graph, GraphAlignment
 
 STAGES, APPROXIMATE, LCLR = "Alignment+Learning", "Algorithm 12", "LCLR"

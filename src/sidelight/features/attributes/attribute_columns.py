@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import kernel
+from sidelight.features.rows import usable
 
 ENTRY = np.dtype([("attribute", np.int32), ("value", np.float64)])
 KEPT = 1 << 17  # so many items at least are kept between batches
@@ -132,15 +133,15 @@ def _getter(keys: Sequence[Any]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def numbers_of(name: Any, column: list[Any]) -> Floats:
-    """The values of a column of numbers; raises `TypeError` where it has others, or some that are not finite."""
+    """The values of a column of numbers; raises `TypeError` where it has others, or some that cannot be used."""
     kinds = set(map(type, column))
     if kinds == {bool}:
         return np.frombuffer(bytes(column), dtype=np.uint8).astype(np.float64)
     if not all(issubclass(kind, NUMBERS) for kind in kinds):
         raise TypeError(f"values of {name!r} that are neither strings nor numbers alone")
     amounts = np.fromiter(column, dtype=np.float64, count=len(column))
-    if not np.all(np.isfinite(amounts)):
-        raise TypeError(f"values of {name!r} that are not finite")
+    if not usable(amounts):
+        raise TypeError(f"values of {name!r} that cannot be used")
     return amounts
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from sidelight.features.attributes.attribute_columns import (
 )
 from sidelight.features.extractor import Tensors, warn_where_unknown
 from sidelight.features.inputs import KINDS, NAMED_LISTS, check_kinds, dense_rows, kinds_trained_on
-from sidelight.features.rows import NO_VALUES, Rows, check_dense, offsets_of
+from sidelight.features.rows import LARGEST, NO_VALUES, UNUSABLE, Rows, check_dense, offsets_of
 from sidelight.features.strings import pack_strings, stored_strings
 
 BLOCK = 1024  # tokens
@@ -237,8 +236,8 @@ class AttributeExtractor:
             number = keys.get(key)
             if number is None:
                 number = keys[key] = self._number_of(key)
-            if not math.isfinite(value):
-                raise ValueError("a value that is not finite")
+            if not abs(value) <= LARGEST:
+                raise ValueError("a value that cannot be used")
             yield number, value
 
     def name(self, attribute: int) -> str:
@@ -269,10 +268,10 @@ class AttributeExtractor:
     def _checked(self, token: Any, i: int, t: int) -> Iterator[tuple[Any, float]]:
         try:
             for key, value in attribute_values(token):
-                if not math.isfinite(value):
+                if not abs(value) <= LARGEST:
                     raise DataError(
                         f"input {i}, token {t}: attribute {attribute_name(key)!r} has value {value}",
-                        remedy="replace NaN and infinite feature values",
+                        remedy=UNUSABLE,
                     )
                 yield key, value
         except (TypeError, OverflowError) as error:
@@ -313,8 +312,8 @@ class _Items:
         counts: dict[Any, int] = {}
         for item, count in Counter(self.items()).items():
             for key, value in attribute_values(dict((item,)) if self.pairs else (item,)):
-                if not math.isfinite(value):
-                    raise ValueError(f"{key!r} has a value that is not finite")
+                if not abs(value) <= LARGEST:
+                    raise ValueError(f"{key!r} has a value that cannot be used")
                 counts[key] = counts.get(key, 0) + count
         return counts
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Floats32, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.features.counts import (
     Differences,
@@ -21,7 +21,8 @@ from sidelight.features.counts import (
     end_row,
     filled_rows,
 )
-from sidelight.features.rows import Rows, TokenFeatures
+from sidelight.features.gradient import DENSE_PART, add_dense_part
+from sidelight.features.rows import NO_VALUES, Rows, TokenFeatures, add_sparse
 from sidelight.features.segments.segment_rows import SegmentLayout, SegmentRows, Segments
 
 
@@ -82,37 +83,12 @@ def add_expected(
     if chain.chain:
         weights[chain.end_at : chain.transition_at] += end
         weights[chain.transition_at : chain.transition_at + transition.size] += transition.ravel()
-    _add_sparse(rows.indptr, rows.indices, rows.values, first, tokens, chain.attribute_weights(weights))
-    if chain.n_dense:
-        _add_dense(rows.dense[first : first + len(tokens)], tokens, chain.dense_weights(weights))
+    add_sparse(rows.indptr, rows.indices, rows.values, first, tokens, chain.attribute_weights(weights))
+    for lo in range(0, chain.n_dense, DENSE_PART):
+        add_dense_part(rows.dense[first : first + len(tokens)], tokens, 0, chain.dense_weights(weights), lo)
     flat = lasts.reshape(-1, chain.n_labels)
     target = layout.segment_weights(out)
-    _add_sparse(segments.indptr, segments.indices, np.empty(0), first * segments.max_length, flat, target)
-
-
-@kernel
-def _add_sparse(indptr: Ints, indices: Ids, values: Floats, first: int, amounts: Floats, out: Floats) -> None:
-    """out[attribute] += value · amounts[row], for every entry of the rows from `first` on."""
-    valued = values.shape[0] > 0
-    for r in range(amounts.shape[0]):
-        amount = amounts[r]
-        for k in range(indptr[first + r], indptr[first + r + 1]):
-            target = out[indices[k]]
-            value = values[k] if valued else 1.0
-            for label in range(amount.shape[0]):
-                target[label] += value * amount[label]
-
-
-@kernel
-def _add_dense(dense: Floats32, amounts: Floats, out: Floats) -> None:
-    """out[d] += dense[t, d] · amounts[t], for every token."""
-    for t in range(amounts.shape[0]):
-        amount = amounts[t]
-        for d in range(dense.shape[1]):
-            value = np.float64(dense[t, d])
-            target = out[d]
-            for label in range(amount.shape[0]):
-                target[label] += value * amount[label]
+    add_sparse(segments.indptr, segments.indices, NO_VALUES, first * segments.max_length, flat, target)
 
 
 @kernel

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.kernels import kernel
 from sidelight.errors import DataError
 from sidelight.features.layout import LARGEST, Layout
-from sidelight.features.rows import LinearScores, Rows, scores, taken
+from sidelight.features.rows import NO_VALUES, LinearScores, Rows, scores, sparse_scores, taken
 
 
 class Segments(NamedTuple):
@@ -154,7 +153,7 @@ class LinearSegmentScores:
     def segments(self, first: int, last: int) -> Floats:
         most, labels = self.rows.max_length, self.weights.shape[1]
         out = np.zeros(((last - first) * most, labels))
-        _segment_scores(self.rows.indptr, self.rows.indices, self.weights, first * most, out)
+        sparse_scores(self.rows.indptr, self.rows.indices, NO_VALUES, self.weights, first * most, out)
         return out.reshape(last - first, most, labels)
 
 
@@ -162,13 +161,3 @@ def segment_scores(rows: Rows, segments: SegmentRows, layout: SegmentLayout, wei
     """The scores of all parts of a batch under the weights."""
     chain = scores(rows, layout.tokens, layout.token_weights(weights))
     return LinearSegmentScores(chain, segments, layout.segment_weights(weights))
-
-
-@kernel
-def _segment_scores(indptr: Ints, indices: Ids, weights: Floats, first: int, out: Floats) -> None:
-    for r in range(out.shape[0]):
-        row = out[r]
-        for k in range(indptr[first + r], indptr[first + r + 1]):
-            weight = weights[indices[k]]
-            for label in range(weight.shape[0]):
-                row[label] += weight[label]

@@ -29,7 +29,7 @@ from sidelight.features.counts import (
     filled_rows,
 )
 from sidelight.features.layout import LARGEST
-from sidelight.features.rows import Rows, TokenFeatures, offsets_of, sparse_scores, taken
+from sidelight.features.rows import Rows, TokenFeatures, add_sparse, offsets_of, sparse_scores, taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ def add_variable_parts(
     layout.bias(gradient)[:] += slots.sum(axis=0)
     for number, table in enumerate(tables):
         layout.table(gradient, number)[:] += table
-    _add_attributes(rows.indptr, rows.indices, rows.values, slots, layout.attribute_weights(gradient))
+    add_sparse(rows.indptr, rows.indices, rows.values, 0, slots, layout.attribute_weights(gradient))
 
 
 @kernel
@@ -272,14 +272,3 @@ def _add_output(
         other = output[first + pairs[p, 2]] - places[sort, 2]
         count = add_entry(room, count, places[sort, 0] + one * choices.widths[sort] + other, scale)
     return count
-
-
-@kernel
-def _add_attributes(indptr: Ints, indices: Ids, values: Floats, beliefs: Floats, gradient: Floats) -> None:
-    valued = values.shape[0] > 0
-    for v in range(beliefs.shape[0]):
-        for k in range(indptr[v], indptr[v + 1]):
-            row = gradient[indices[k]]
-            amount = values[k] if valued else 1.0
-            for choice in range(row.shape[0]):
-                row[choice] += amount * beliefs[v, choice]

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.core.arrays import NO_BYTES, Bytes, Floats, Ids, Ints
+from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.errors import Infeasible
 from sidelight.features.rows import stack_rows
 from sidelight.features.support import Support
 from sidelight.features.support_scores import SupportedFeatures, spread_rows
 from sidelight.objective.companion_likelihood import TEMPERATURE, CompanionTerms
-from sidelight.objective.likelihood import LikelihoodTerms, first_order_chain
+from sidelight.objective.likelihood import LikelihoodTerms, LogLinearTerms, first_order_chain
 from sidelight.objective.online import online_likelihood_kernels as kernels
+from sidelight.objective.online.example_order import ExampleOrder
 from sidelight.spaces.chains.chain import ChainSpace, closed_moves
 
 
@@ -192,3 +194,62 @@ def _known_of(terms: LikelihoodTerms | CompanionTerms) -> tuple[Ids | None, Byte
     if isinstance(terms, LikelihoodTerms):
         return terms.targets, terms.admitted
     return None, first_order_chain(terms.features, terms.space)[1].admitted
+
+
+@dataclass(frozen=True, slots=True)
+class LikelihoodBlocks:
+    """`OnlineLikelihood` block by block, over one vector of weights."""
+
+    blocks: OneAtATime[OnlineLikelihood]
+    examples: ExampleOrder
+
+    @classmethod
+    def of_terms(cls, terms: OneAtATime[LogLinearTerms]) -> LikelihoodBlocks:
+        """Terms that have the same weights; prices are relative to the mean of all."""
+        sizes, total = [], 0.0
+        for part in terms:
+            sizes.append(len(part.prices))
+            total += float(part.prices.sum())
+        mean = total / sum(sizes)
+
+        def online(part: LogLinearTerms) -> OnlineLikelihood:
+            assert isinstance(part, LikelihoodTerms)
+            features, space, prices, targets, admitted = stacked_terms([part])
+            return OnlineLikelihood.of(features, space, prices, targets=targets, admitted=admitted, mean=mean)
+
+        first = terms[0]
+        assert isinstance(first, LikelihoodTerms)
+        first_order_chain(first.features, first.space)
+        return cls(terms.map(online), ExampleOrder.of(sizes))
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    @property
+    def size(self) -> int:
+        """Of v."""
+        return self.blocks.last.size
+
+    def order(self, rng: np.random.Generator) -> Ints:
+        """All inputs, block by block."""
+        return self.examples.shuffled(rng)
+
+    def weights(self, v: Floats, scale: float) -> Floats:
+        """w in the form of the features' support."""
+        return self.blocks.last.weights(v, scale)
+
+    def vector(self, weights: Floats) -> Floats:
+        """v of some weights, at scale 1."""
+        return self.blocks.last.vector(weights)
+
+    def epoch(
+        self, order: Ints, v: Floats, *, scale: float, clock: float, decay: float, move: bool = True
+    ) -> tuple[float, float]:
+        """See `OnlineLikelihood.epoch`."""
+        loss = 0.0
+        for number, own in self.examples.runs(order):
+            options = {"scale": scale, "clock": clock, "decay": decay}
+            met, scale = self.blocks[number].epoch(own, v, **options, move=move)
+            loss += met
+            clock += len(own) if move else 0.0
+        return loss, scale

@@ -12,7 +12,7 @@ from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.checks import is_listed, is_number, shown
 from sidelight.errors import DataError
 from sidelight.features.counts import Differences, SparseRows
-from sidelight.features.rows import Rows, check_finite, offsets_of
+from sidelight.features.rows import Rows, check_values, offsets_of
 from sidelight.features.structured.variable_features import (
     VariableLayout,
     Variables,
@@ -92,7 +92,7 @@ def attribute_scorer(
             values.append(list(own_attributes.values()))
     flat = np.concatenate([np.zeros(0, np.int32), *places]).astype(np.int32)
     numbers = np.concatenate([np.zeros(0), *values]).astype(np.float64)
-    check_finite("attributes", numbers)
+    check_values("attributes", numbers)
     known = flat > 0
     lengths = np.add.reduceat(np.append(known, False), offsets_of([len(own) for own in places])[:-1], dtype=np.int64)
     lengths[[len(own) == 0 for own in places]] = 0

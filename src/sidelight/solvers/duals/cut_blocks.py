@@ -30,7 +30,7 @@ class DivisibleTerms(Terms, Protocol):
 
 
 @dataclass(slots=True)
-class _Block:
+class _KnownCuts:
     """The cuts of one term."""
 
     rows: list[tuple[Ids, Floats]] = field(default_factory=list)  # slopes: indices, values
@@ -64,7 +64,7 @@ class CutBlocks:
         self.terms = terms
         self.prices = terms.prices
         self._parts = [terms.part(i, i + 1) for i in range(len(terms))]
-        self._blocks = [_Block() for _ in range(len(terms))]
+        self._blocks = [_KnownCuts() for _ in range(len(terms))]
         self._scratch = np.zeros(size)
 
     def __len__(self) -> int:

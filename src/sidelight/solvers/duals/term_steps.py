@@ -41,7 +41,7 @@ def sweep_terms(
     chosen = np.flatnonzero((asked | (pool.alphas[: pool.count] > 0.0)) & visited[terms])
     members = chosen[np.argsort(terms[chosen], kind="stable")]
     ptr = offsets_of(np.bincount(terms[chosen], minlength=pool.n_terms))
-    products = pool.products
+    stored = pool.products
     return steps(
         pool.begin,
         pool.end,
@@ -55,10 +55,10 @@ def sweep_terms(
         weights,
         ptr,
         members,
-        products.places,
-        products.rooms,
-        products.at,
-        products.gram,
+        stored.places,
+        stored.rooms,
+        stored.at,
+        stored.gram,
         np.flatnonzero(visited & (prices > 0.0)),
         at_most,
         enough,

@@ -1,1 +1,0 @@
-"""Votes of labelling functions, and how far each function is trusted."""

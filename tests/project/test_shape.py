@@ -1,0 +1,24 @@
+"""The shape of the package: folders that can be taken in at a glance, and a name for every class."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "src" / "sidelight"
+MOST = 20  # files of a folder
+
+
+def test_no_folder_has_more_files_than_can_be_taken_in_at_a_glance():
+    sizes = {folder: len(list(folder.glob("*.py"))) for folder in [PACKAGE, *PACKAGE.rglob("*/")]}
+    assert {str(folder.relative_to(PACKAGE)): size for folder, size in sizes.items() if size > MOST} == {}
+
+
+def test_no_two_classes_have_one_name():
+    places = defaultdict(list)
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(path.relative_to(PACKAGE)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
