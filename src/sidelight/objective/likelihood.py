@@ -39,10 +39,10 @@ from sidelight.objective.expected_features import (
     add_log_sums,
     add_outputs,
 )
+from sidelight.objective.placed import ShardedTerms
 from sidelight.objective.scorers.chain_scorer import ChainScorer
 from sidelight.objective.scorers.linear import FullWeights, LinearFeatures
 from sidelight.objective.scorers.segment_scorer import SegmentScorer
-from sidelight.objective.sharded_terms import ShardedTerms
 from sidelight.parallel.place import Held, Place, pieces_of
 from sidelight.spaces import ChainSpace, Space, sums
 
