@@ -10,7 +10,7 @@ from sidelight.core.arrays import Floats, Ints, Keys
 from sidelight.features.counts import Differences, SparseRows
 from sidelight.features.rows import taken
 from sidelight.features.structured import pair_features as kernels
-from sidelight.objective.scorers.linear import LinearFeatures
+from sidelight.objective.batch import LinearFeatures
 from sidelight.parallel import shards, threads
 from sidelight.spaces.slot_sums import SlotBeliefs
 from sidelight.spaces.slots import SlotScores
