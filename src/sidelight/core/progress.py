@@ -44,7 +44,7 @@ class Progress:
         self.fits = 0  # that are under way, one within another
         self._stream = stream
         self._wanted, self._lines = live, lines
-        self._live: Live | None = None
+        self._live: TerminalLine | NotebookLine | None = None
         self._prefix = ""
         self._stack = ExitStack()
         self._token: Token[Progress | None] | None = None
@@ -52,7 +52,8 @@ class Progress:
     def __enter__(self) -> Self:
         self._stack.enter_context(watched(self))
         if self._wanted and (live := live_line(self._stream or sys.stderr)) is not None:
-            self._live = self._stack.enter_context(live)
+            self._live = live
+            self._stack.enter_context(live)
         self._token = _present.set(self)
         return self
 
@@ -300,23 +301,7 @@ WIDTH = 24  # of a bar, in characters
 PAUSE = 0.1  # seconds at least between two updates of a notebook
 
 
-class Live(Protocol):
-    """A context in which a line can be shown."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def show(self, text: str, done: int | None, total: int | None) -> None:
-        """Replace the line, with a bar where `total` is known."""
-        ...
-
-    def above(self, text: str) -> None:
-        """Write a line that stays, above the live one."""
-        ...
-
-
-def live_line(stream: TextIO) -> Live | None:
+def live_line(stream: TextIO) -> TerminalLine | NotebookLine | None:
     """The live line that suits the place; None where there can be none."""
     if (display := notebook_display()) is not None:
         return NotebookLine(display, stream)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -39,25 +39,6 @@ from sidelight.spaces import ChainSpace
 from sidelight.spaces.chains.chain import GivenScores
 from sidelight.structures import LabelSet
 from sidelight.structures.labels.token_labels import Clamp, mask_of
-
-
-class SequenceScorer(Protocol):
-    """Gives labels, and the scores of some inputs."""
-
-    @property
-    def names(self) -> Sequence[Any]: ...
-
-    @property
-    def sequences(self) -> bool:
-        """Whether an output is a list of labels; else it is one label, `y[0]` to a rule, and `x[0]` the input."""
-        ...
-
-    @property
-    def learned(self) -> Mapping[str, float]:
-        """The penalties that training left, by the names of rules."""
-        ...
-
-    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> BatchScores: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +156,7 @@ def _numbers(given: Any, shape: tuple[int, ...], what: str, wanted: str) -> Floa
     return array
 
 
-def scorer_of(scorer: Any) -> SequenceScorer:
+def scorer_of(scorer: Any) -> ModelScorer | HandedScores:
     """A fitted estimator, a model or handed scores as a scorer; raises `DataError` for anything else."""
     model = getattr(scorer, "model_", scorer)
     match model:

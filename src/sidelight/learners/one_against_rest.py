@@ -81,6 +81,7 @@ class BinaryProblems:
     prices: Floats  # [T]
     layout: Layout  # of the model: one column of weights per problem
     n_jobs: int | None = None
+    most_sweeps: int = MOST_SWEEPS
 
     def __len__(self) -> int:
         return self.layout.columns
@@ -103,7 +104,7 @@ class BinaryProblems:
         weights = layout.zeros()
         state = np.array([options.seed], dtype=np.uint64)
         sweep_count, step, primal, dual = 0, 1, total_loss(ones, self.prices, options.power), 0.0
-        while not _is_solved(primal, dual, options) and sweep_count < MOST_SWEEPS:
+        while not _is_solved(primal, dual, options) and sweep_count < self.most_sweeps:
             done, _ = sweeps(
                 pool, weights, self.prices, cuts=everything, power=options.power, at_most=step, enough=0.0, state=state
             )
@@ -177,7 +178,7 @@ class OneAgainstRestLearner(RoundByRound):
         if self.solved < len(self.problems):
             return None
         solved = all(_is_solved(primal, dual, self.options) for primal, dual in zip(self.primals, self.duals))
-        return SMALL_GAP if solved else f"{MOST_SWEEPS} sweeps"
+        return SMALL_GAP if solved else f"{self.problems.most_sweeps} sweeps"
 
     def has_result(self, record: Round) -> bool:
         """Only all classes together are of use."""

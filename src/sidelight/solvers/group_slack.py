@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,31 +37,12 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Floats, Ids
 from sidelight.core.file_contents import array_like, array_of
 from sidelight.core.kernels import inner
-from sidelight.objective.cuts import Worst, total_loss
+from sidelight.objective.cuts import total_loss
+from sidelight.objective.margin import SummedTerms
 from sidelight.solvers.duals.summed_cuts import SummedCuts
 
 IDLE = 10
 SHORTEST = 1e-3  # reach
-
-
-class SumTerms(Protocol):
-    """Terms that can add up their cuts."""
-
-    @property
-    def prices(self) -> Floats:  # [N] what one unit of loss costs
-        ...
-
-    def worst(self, weights: Floats) -> Worst:
-        """The maximum of every term's argument, and the outputs that attain it."""
-        ...
-
-    def total(self, outputs: Ids, scales: Floats) -> tuple[float, Floats]:
-        """Σ_i scale_i · (offset_i, slope_i) of the cuts that some outputs give."""
-        ...
-
-    def check_outputs(self, outputs: Ids, scales: Floats) -> None:
-        """Raise `ModelFileError` for what `total` cannot take."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +74,9 @@ class GroupSlack(SummedCuts):
         return cls(weights.copy(), weights.copy(), plain=plain)
 
     @classmethod
-    def restored(cls, arrays: Mapping[str, NDArray[Any]], fresh: GroupSlack, terms: Sequence[SumTerms]) -> GroupSlack:
+    def restored(
+        cls, arrays: Mapping[str, NDArray[Any]], fresh: GroupSlack, terms: Sequence[SummedTerms]
+    ) -> GroupSlack:
         """From what `state` gave, over groups of terms like these; raises `ModelFileError` where it makes no sense."""
         best_primal, reach = array_of(arrays, "numbers", np.float64, [2], finite=False).tolist()
         weights, best = (array_like(arrays, name, fresh.weights) for name in ("weights", "best"))
@@ -108,7 +91,7 @@ class GroupSlack(SummedCuts):
         numbers = np.array([self.best_primal, self.reach])
         return {**self.constraints(), "weights": self.weights, "best": self.best, "numbers": numbers}
 
-    def step(self, groups: Sequence[SumTerms], epsilons: Sequence[float]) -> GroupSlackProgress:
+    def step(self, groups: Sequence[SummedTerms], epsilons: Sequence[float]) -> GroupSlackProgress:
         """One iteration over groups of terms with their precisions ε."""
         begun = np.isfinite(self.best_primal)
         point = self.best + self.reach * (self.weights - self.best) if begun else self.best
@@ -131,7 +114,7 @@ class GroupSlack(SummedCuts):
         self.solve(len(groups), most_idle=IDLE)
         return GroupSlackProgress(primal, dual, len(groups), size)
 
-    def turned(self, groups: Sequence[SumTerms]) -> GroupSlack:
+    def turned(self, groups: Sequence[SummedTerms]) -> GroupSlack:
         """New terms over the same outputs: the constraints that have weight, made anew, and the best weights."""
         new = GroupSlack.at(self.best, plain=self.plain)
         new.reach = self.reach
@@ -144,5 +127,5 @@ class GroupSlack(SummedCuts):
             new.solve(len(groups), most_idle=IDLE)
         return new
 
-    def _sum_up(self, group: int, terms: SumTerms, outputs: Ids, scales: Floats) -> None:
+    def _sum_up(self, group: int, terms: SummedTerms, outputs: Ids, scales: Floats) -> None:
         self.add(group, *terms.total(outputs, scales), outputs, scales)
