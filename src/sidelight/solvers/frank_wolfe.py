@@ -22,64 +22,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.arrays import Floats, Ints, Keys
+from sidelight.core.arrays import Floats, Keys
 from sidelight.core.file_contents import array_like, array_of, whole_of
 from sidelight.core.kernels import GOLDEN, inner
 from sidelight.objective.cuts import total_loss
+from sidelight.objective.online.online_margin import ChainBlocks
+from sidelight.solvers.duals.cut_blocks import CutBlocks
 
 OPTIMISM = 0.65  # how much of an estimate the true gap is taken to be before one was measured
 
 
-class Blocks(Protocol):
-    """Examples with the outputs known of them and their dual variables."""
-
-    @property
-    def prices(self) -> Floats: ...
-
-    @property
-    def offset(self) -> float:
-        """Σ α offset."""
-        ...
-
-    @property
-    def outputs(self) -> int:
-        """How many outputs are known in all."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def visit(
-        self,
-        weights: Floats,
-        totals: Floats | None,
-        gaps: Floats,
-        *,
-        order: Ints | None,
-        look: bool,
-        steps: int,
-        share: float,
-        clock: float,
-        random: Keys,
-    ) -> float:
-        """Visit examples in order, or as many as there are, drawn by their gaps; weights, totals, gaps change in place.
-
-        Pairwise steps end when the difference in violation is at most `share` of what it was at first. A visit that
-        moves the weights adds clock (clock + 1) / 2 times the move to the totals. Returns the clock, a tick a visit.
-        """
-        ...
-
-    def evaluate(self, weights: Floats) -> tuple[Floats, Floats]:
-        """v of every example and its gap, at the weights that the dual variables make. # [N], [N]"""
-        ...
-
-    def state(self) -> dict[str, NDArray[Any]]: ...
-
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None: ...
+Blocks = ChainBlocks | CutBlocks  # examples with the outputs known of them and their dual variables
 
 
 @dataclass(frozen=True, slots=True)
