@@ -172,9 +172,9 @@ class CandidateLearner(RoundByRound):
     def _two_slack(self) -> tuple[float, float, int, int, bool]:
         assert self.slack is not None
         progress = self.slack.step(self._groups, self.precision)
-        solved = progress.new == 0
+        solved = progress.new_cuts == 0
         self.best_primal, self.best = self.slack.best_primal, self.slack.best
-        return progress.primal, progress.dual, progress.new, progress.constraints, solved
+        return progress.primal, progress.dual, progress.new_cuts, progress.working_set, solved
 
     def _per_term(self) -> tuple[float, float, int, int, bool]:
         assert self.plane is not None

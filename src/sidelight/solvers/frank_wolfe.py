@@ -33,6 +33,7 @@ from sidelight.core.kernels import GOLDEN, inner
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.online.online_margin import ChainBlocks
 from sidelight.solvers.duals.cut_blocks import CutBlocks
+from sidelight.solvers.reached import GapSolver, PartlyReached
 
 OPTIMISM = 0.65  # how much of an estimate the true gap is taken to be before one was measured
 
@@ -59,18 +60,8 @@ class FrankWolfeOptions:
             raise ValueError("steps and cached must not be negative, every must be 1 or more")
 
 
-@dataclass(frozen=True, slots=True)
-class FrankWolfeProgress:
-    """What one round reached; the primal is known only after a pass for the true gap."""
-
-    primal: float | None
-    dual: float
-    estimate: float  # of the gap
-    outputs: int
-
-
 @dataclass(slots=True)
-class FrankWolfe:
+class FrankWolfe(GapSolver):
     """The state of a solver; the blocks keep the dual variables."""
 
     weights: Floats
@@ -94,7 +85,7 @@ class FrankWolfe:
         totals = np.zeros(size) if options.average else None
         return cls(np.zeros(size), np.full(count, np.inf), options, random, np.zeros(size), np.zeros(size), totals)
 
-    def round(self, blocks: Blocks, *, tolerance: float, measure: bool = False) -> FrankWolfeProgress:
+    def round(self, blocks: Blocks, *, tolerance: float, measure: bool = False) -> PartlyReached:
         """One pass with looking, `cached` without, and where it is time, or asked for, one for the true gap."""
         options = self.options
         drawn = options.sampling == "gap" and self.rounds > 0
@@ -111,12 +102,8 @@ class FrankWolfe:
         if measure or self.rounds % options.every == 0 or likely:
             primal = self._evaluate(blocks, tolerance)
             self.truth = min(max(primal - self.dual, 0.0) / estimate, 1.0) if estimate > 0.0 else 1.0
-            return FrankWolfeProgress(primal, self.dual, estimate, blocks.outputs)
-        return FrankWolfeProgress(None, self.dual, estimate, blocks.outputs)
-
-    def finished(self, tolerance: float) -> bool:
-        """Whether the true gap is known to be small enough."""
-        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+            return PartlyReached(primal, self.dual, working_set=blocks.outputs)
+        return PartlyReached(None, self.dual, working_set=blocks.outputs)
 
     def average(self) -> Floats:
         """The average of the weights, weight k after visit k."""

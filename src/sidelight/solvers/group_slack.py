@@ -40,23 +40,10 @@ from sidelight.core.kernels import inner
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import SummedTerms
 from sidelight.solvers.duals.summed_cuts import SummedCuts
+from sidelight.solvers.reached import Reached
 
 IDLE = 10
 SHORTEST = 1e-3  # reach
-
-
-@dataclass(frozen=True, slots=True)
-class GroupSlackProgress:
-    """What one iteration reached."""
-
-    primal: float  # at the point of the iteration; of the best weights when the precision is reached
-    dual: float
-    new: int  # constraints added; 0 when the precision is reached
-    constraints: int
-
-    @property
-    def gap(self) -> float:
-        return self.primal - self.dual
 
 
 @dataclass(slots=True)
@@ -91,8 +78,11 @@ class GroupSlack(SummedCuts):
         numbers = np.array([self.best_primal, self.reach])
         return {**self.constraints(), "weights": self.weights, "best": self.best, "numbers": numbers}
 
-    def step(self, groups: Sequence[SummedTerms], epsilons: Sequence[float]) -> GroupSlackProgress:
-        """One iteration over groups of terms with their precisions ε."""
+    def step(self, groups: Sequence[SummedTerms], epsilons: Sequence[float]) -> Reached:
+        """One iteration over groups of terms with their precisions ε; without new constraints these are reached.
+
+        The primal is that at the point of the iteration, and of the best weights when the precision is reached.
+        """
         begun = np.isfinite(self.best_primal)
         point = self.best + self.reach * (self.weights - self.best) if begun else self.best
         if self.plain:
@@ -108,11 +98,11 @@ class GroupSlack(SummedCuts):
         dual, size = self.bound(), len(self.rows)
         enough = sum(epsilon * float(np.sum(terms.prices)) for epsilon, terms in zip(epsilons, groups))
         if self.best_primal - dual <= enough + 1e-12 * (1.0 + abs(self.best_primal)):
-            return GroupSlackProgress(self.best_primal, dual, 0, size)
+            return Reached(self.best_primal, dual, 0, size)
         for group, (terms, worst) in enumerate(zip(groups, maxima)):
             self._sum_up(group, terms, worst.outputs, np.where(worst.values > 0, terms.prices, 0.0))
         self.solve(len(groups), most_idle=IDLE)
-        return GroupSlackProgress(primal, dual, len(groups), size)
+        return Reached(primal, dual, len(groups), size)
 
     def turned(self, groups: Sequence[SummedTerms]) -> GroupSlack:
         """New terms over the same outputs: the constraints that have weight, made anew, and the best weights."""

@@ -31,6 +31,7 @@ from sidelight.errors import ModelFileError
 from sidelight.features.counts import SparseRows, sparse_dot
 from sidelight.objective.cuts import Cuts, Terms, total_loss
 from sidelight.solvers.duals.summed_cuts import SummedCuts
+from sidelight.solvers.reached import GapSolver, PartlyReached
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +48,8 @@ class OneSlackOptions:
             raise ValueError("remember, promise and most_cached must not be negative, idle must be 1 or more")
 
 
-@dataclass(frozen=True, slots=True)
-class OneSlackProgress:
-    """What one iteration reached; the primal is known only where inference was made."""
-
-    primal: float | None
-    dual: float
-    constraints: int
-
-
 @dataclass(slots=True)
-class OneSlack(SummedCuts):
+class OneSlack(SummedCuts, GapSolver):
     """The constraints so far, the weights they make, and the best weights."""
 
     best: Floats  # weights of the lowest primal value met
@@ -73,7 +65,7 @@ class OneSlack(SummedCuts):
         """No constraints yet; the weights are zero."""
         return cls(np.zeros(size), np.zeros(size), OneSlackOptions() if options is None else options)
 
-    def round(self, terms: Terms, *, infer: bool = False) -> OneSlackProgress:
+    def round(self, terms: Terms, *, infer: bool = False) -> PartlyReached:
         """One iteration, see the module's text; with inference in any case if asked for."""
         cut = None if infer or not self._may_use_cache() else self._from_cache(terms)
         slack = max(0.0, float(np.max(self._values(), initial=0.0)))
@@ -88,11 +80,7 @@ class OneSlack(SummedCuts):
         self.solve(1, most_idle=self.options.idle)
         self.dual = self.bound()
         self.gap = self.best_primal - self.dual
-        return OneSlackProgress(primal, self.dual, len(self.rows))
-
-    def finished(self, tolerance: float) -> bool:
-        """Whether the gap is small enough."""
-        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+        return PartlyReached(primal, self.dual, 1, len(self.rows))
 
     def _may_use_cache(self) -> bool:
         return bool(np.isfinite(self.gap)) and self.cached_in_a_row < self.options.most_cached
