@@ -25,8 +25,8 @@ from sidelight.core.arrays import Floats, Ints, Keys
 from sidelight.core.kernels import inner
 from sidelight.objective.cuts import Cuts, Terms, Worst, total_loss
 from sidelight.solvers.dual_coordinate import dual_value, sweeps, worst_values
+from sidelight.solvers.duals.reached import GapSolver, Reached
 from sidelight.solvers.duals.working_set import WorkingSet
-from sidelight.solvers.reached import GapSolver, Reached
 
 BLOCK_SWEEPS = 3
 FIRST_SWEEPS = 2  # over all cuts, before a gap is known

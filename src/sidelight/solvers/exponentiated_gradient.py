@@ -23,7 +23,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
 from sidelight.core.file_contents import array_like, number_of
-from sidelight.solvers.reached import GapSolver, Reached
+from sidelight.solvers.duals.reached import GapSolver, Reached
 
 State = TypeVar("State")
 Given = TypeVar("Given", contravariant=True)

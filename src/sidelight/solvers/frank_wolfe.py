@@ -33,7 +33,7 @@ from sidelight.core.kernels import GOLDEN, inner
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.online.online_margin import ChainBlocks
 from sidelight.solvers.duals.cut_blocks import CutBlocks
-from sidelight.solvers.reached import GapSolver, PartlyReached
+from sidelight.solvers.duals.reached import GapSolver, PartlyReached
 
 OPTIMISM = 0.65  # how much of an estimate the true gap is taken to be before one was measured
 

@@ -39,8 +39,8 @@ from sidelight.core.file_contents import array_like, array_of
 from sidelight.core.kernels import inner
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import SummedTerms
+from sidelight.solvers.duals.reached import Reached
 from sidelight.solvers.duals.summed_cuts import SummedCuts
-from sidelight.solvers.reached import Reached
 
 IDLE = 10
 SHORTEST = 1e-3  # reach

@@ -25,7 +25,7 @@ from sidelight.core.kernels import inner
 from sidelight.features.counts import SparseRows, stacked
 from sidelight.objective.cuts import Terms, total_loss
 from sidelight.solvers.duals.block_qp import solve
-from sidelight.solvers.reached import GapSolver, Reached
+from sidelight.solvers.duals.reached import GapSolver, Reached
 
 PRECISE = 1e-10  # to which a working set is solved, relative to its largest offset
 

@@ -30,8 +30,8 @@ from sidelight.core.kernels import inner, kernel
 from sidelight.errors import ModelFileError
 from sidelight.features.counts import SparseRows, sparse_dot
 from sidelight.objective.cuts import Cuts, Terms, total_loss
+from sidelight.solvers.duals.reached import GapSolver, PartlyReached
 from sidelight.solvers.duals.summed_cuts import SummedCuts
-from sidelight.solvers.reached import GapSolver, PartlyReached
 
 
 @dataclass(frozen=True, slots=True)

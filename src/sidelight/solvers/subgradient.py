@@ -45,7 +45,7 @@ from sidelight.core.file_contents import array_like, array_of, whole_of
 from sidelight.core.kernels import GOLDEN, inner
 from sidelight.objective.cuts import LOGISTIC, Terms, conjugate_total, total_loss
 from sidelight.objective.online.online_steps import Clock
-from sidelight.solvers.reached import GapSolver, PartlyReached
+from sidelight.solvers.duals.reached import GapSolver, PartlyReached
 
 
 class SubgradientEpoch(Protocol):
