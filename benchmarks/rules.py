@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.measure import Row
 from sidelight import recipes
 from sidelight.errors import Infeasible
-from sidelight.estimators.scorers import ModelScorer, SegmentScorer
+from sidelight.estimators.constrained import ModelScorer, SegmentScorer
 from sidelight.estimators.segment_tagger import SegmentTagger
 from sidelight.estimators.taggers import Tagger
 from sidelight.evidence import gold

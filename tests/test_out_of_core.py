@@ -163,7 +163,7 @@ def test_parquet_is_read_batch_by_batch(gold: Path, tmp_path: Path) -> None:
     arrow = pytest.importorskip("pyarrow", reason="needs the extra arrow")
     from pyarrow import parquet
 
-    from sidelight.data.parquet_pieces import parquet_pieces
+    from sidelight.data.stored import parquet_pieces
 
     path = tmp_path / "gold.parquet"
     parquet.write_table(arrow.table({"tokens": XS, "labels": YS, "id": range(40)}), path, row_group_size=7)

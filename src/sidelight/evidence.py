@@ -12,8 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from sidelight.core.arrays import by_position, is_table
-from sidelight.core.checks import generator, is_number, real_numbers, whole
+from sidelight.core.checks import by_position, generator, is_number, is_table, real_numbers, whole
 from sidelight.errors import DataError
 from sidelight.rules import Rule
 from sidelight.rules.rule import checked_rules

@@ -187,7 +187,7 @@ def test_a_rough_solution_is_within_its_precision(drawn):
     solver = GroupSlack.at(np.zeros(batch.scorer.size))
     epsilons = (0.3, 0.05)
     progress = solver.step(groups, epsilons)
-    while progress.new:
+    while progress.new_cuts:
         progress = solver.step(groups, epsilons)
     assert progress.gap <= sum(e * terms.prices.sum() for e, terms in zip(epsilons, groups)) + 1e-6
 

@@ -61,7 +61,7 @@ def test_the_best_weights_have_the_objective_that_is_told(drawn, epsilon):
     groups = problem.convex(truth)
     solver = GroupSlack.at(np.zeros(batch.scorer.size))
     told = []
-    while not told or told[-1].new:
+    while not told or told[-1].new_cuts:
         told.append(solver.step(groups, (epsilon, epsilon)))
         assert solver.best_primal <= min(progress.primal for progress in told) + 1e-12
     exact = 0.5 * solver.best @ solver.best + sum(risks(groups, solver.best))

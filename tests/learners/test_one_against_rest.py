@@ -159,7 +159,8 @@ def test_rounds_threads_and_resuming():
     short = Classifier(learner="one_against_rest", max_rounds=1, n_jobs=1).fit(gold(xs_of(xs), ys.tolist()))
     assert short.rounds_[-1].stopped == "max_rounds"
     learner = Training(estimator._settings(), gold(xs_of(xs), ys.tolist())).learner
-    learner.options = replace(learner.options, most_sweeps=1, tolerance=0.0)
+    learner.options = replace(learner.options, tolerance=0.0)
+    learner.problems = replace(learner.problems, most_sweeps=1)
     assert list(learner.run())[-1].stopped == "1 sweeps"
 
 

@@ -76,8 +76,8 @@ def test_one_slack_climbs_below_the_primal_and_makes_no_inference_for_cached_con
 
 def dense(solver):
     out = np.zeros((len(solver.rows), len(solver.weights)))
-    for k, (indices, values) in enumerate(solver.rows):
-        out[k, indices] = values
+    for k, row in enumerate(solver.rows):
+        out[k, row.indices] = row.values
     return out
 
 

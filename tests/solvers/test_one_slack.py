@@ -58,7 +58,7 @@ def solved(options: OneSlackOptions) -> tuple[OneSlack, list[tuple[bool, float, 
         before = terms.inferences
         reached = solver.round(terms)
         assert (reached.primal is not None) == (terms.inferences > before)
-        rounds.append((terms.inferences > before, reached.dual, reached.constraints))
+        rounds.append((terms.inferences > before, reached.dual, reached.working_set))
         assert len(rounds) < 2000
     return solver, rounds, terms.inferences
 

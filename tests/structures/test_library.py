@@ -16,7 +16,7 @@ from sidelight.models.model_file import load_model
 from sidelight.structures.alignments import SegmentAlignment, links_of, pairs_of
 from sidelight.structures.graphs import Graph, GraphAlignment
 from sidelight.structures.letters import CharacterAlignment, targets_of
-from sidelight.structures.library import library_structure, settings_of
+from sidelight.structures.own_structure import library_structure, settings_of
 from sidelight.structures.relations import EntityRelation
 from sidelight.structures.trees import DependencyTree
 

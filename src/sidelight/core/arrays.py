@@ -18,21 +18,3 @@ Keys = NDArray[np.uint64]  # packed feature keys, random states
 
 NO_BYTES: Bytes = np.zeros((0, 0), dtype=np.uint8)
 NO_FLOATS: Floats = np.zeros(0, dtype=np.float64)
-
-
-def is_table(given: Any) -> bool:
-    """Whether it has named columns: a frame of pandas or polars, an Arrow table, a dataset of Hugging Face."""
-    kind = type(given)  # a lazy frame of polars warns where it is asked itself
-    return hasattr(kind, "column_names") or (hasattr(kind, "columns") and hasattr(kind, "__getitem__"))
-
-
-def by_position(given: Any) -> Any:
-    """A Series as a list: what it holds, in its order, whatever its index calls them; anything else as it is.
-
-    An Arrow array, or an element of one, becomes what Python has for it.
-    """
-    if hasattr(given, "as_py"):
-        return given.as_py()
-    if hasattr(given, "to_pylist") and not is_table(given):
-        return given.to_pylist()
-    return list(given) if hasattr(given, "iloc") and len(getattr(given, "shape", (0,))) == 1 else given

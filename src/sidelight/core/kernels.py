@@ -111,6 +111,8 @@ def mix(z: Any) -> Any:
 
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the step of a splitmix64 stream
+# odd numbers by which hashes tell apart what a template sees: in which place, on which side
+A, B, C = GOLDEN, np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
 
 
 @inline_kernel

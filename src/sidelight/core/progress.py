@@ -10,6 +10,7 @@ standard error is the same, but not where the log shows it there already.
 
 from __future__ import annotations
 
+import importlib
 import logging
 import sys
 import time
@@ -22,7 +23,7 @@ from typing import Any, Protocol, Self, TextIO
 from sidelight.core.checks import shown
 from sidelight.core.compiling import LOG as KERNELS
 from sidelight.core.compiling import SHARED, watched
-from sidelight.core.live_line import Live, live_line
+from sidelight.core.html import escape
 from sidelight.core.records import PlaceFigures, Round
 
 LOG = logging.getLogger("sidelight.fit")
@@ -43,7 +44,7 @@ class Progress:
         self.fits = 0  # that are under way, one within another
         self._stream = stream
         self._wanted, self._lines = live, lines
-        self._live: Live | None = None
+        self._live: TerminalLine | NotebookLine | None = None
         self._prefix = ""
         self._stack = ExitStack()
         self._token: Token[Progress | None] | None = None
@@ -51,7 +52,8 @@ class Progress:
     def __enter__(self) -> Self:
         self._stack.enter_context(watched(self))
         if self._wanted and (live := live_line(self._stream or sys.stderr)) is not None:
-            self._live = self._stack.enter_context(live)
+            self._live = live
+            self._stack.enter_context(live)
         self._token = _present.set(self)
         return self
 
@@ -293,3 +295,80 @@ def _shown_by(log: logging.Logger, level: int) -> bool:
 
 
 __all__ = ["FitLog", "check_verbose", "counted", "in_words"]
+
+
+WIDTH = 24  # of a bar, in characters
+PAUSE = 0.1  # seconds at least between two updates of a notebook
+
+
+def live_line(stream: TextIO) -> TerminalLine | NotebookLine | None:
+    """The live line that suits the place; None where there can be none."""
+    if (display := notebook_display()) is not None:
+        return NotebookLine(display, stream)
+    return TerminalLine(stream) if stream.isatty() else None
+
+
+def notebook_display() -> Any:
+    """IPython's module for display, if this runs in a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if all(kind.__name__ != "ZMQInteractiveShell" for kind in type(shell).__mro__):
+        return None
+    return importlib.import_module("IPython.display")
+
+
+class TerminalLine:
+    """By rich: a mark that turns, a bar where there is one, the text."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+        self._bar = BarColumn(bar_width=WIDTH)
+        self._columns = SpinnerColumn(), TextColumn("{task.description}")
+        self._progress = Progress(*self._columns, console=Console(file=stream, force_terminal=True), transient=True)
+        self._task = self._progress.add_task("", total=None)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, text: str, done: int | None, total: int | None) -> None:
+        from rich.markup import escape
+
+        spinner, words = self._columns
+        self._progress.columns = (spinner, words) if total is None else (spinner, self._bar, words)
+        self._progress.update(self._task, description=escape(text), completed=done or 0, total=total)
+
+    def above(self, text: str) -> None:
+        self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+class NotebookLine:
+    """An output of the cell that is updated, and gone when the work is done."""
+
+    def __init__(self, display: Any, stream: TextIO) -> None:
+        self._display, self._stream = display, stream
+        self._handle: Any = None
+        self._shown = -PAUSE
+
+    def __enter__(self) -> Self:
+        self._handle = self._display.display(self._display.HTML(""), display_id=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._handle.update(self._display.HTML(""))
+
+    def show(self, text: str, done: int | None, total: int | None) -> None:
+        now = time.perf_counter()
+        if now - self._shown < PAUSE:
+            return
+        self._shown = now
+        bar = "" if total is None else f'<progress value="{done or 0}" max="{total}"></progress> '
+        self._handle.update(self._display.HTML(f"{bar}<code>{escape(text)}</code>"))
+
+    def above(self, text: str) -> None:
+        self._stream.write(f"{text}\n")

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sidelight.core.arrays import by_position, is_table
-from sidelight.core.checks import arguments_checked, file_name, is_listed, is_whole, shown
+from sidelight.core.checks import arguments_checked, by_position, file_name, is_listed, is_table, is_whole, shown
 from sidelight.data.corpus import Corpus
 from sidelight.data.files import shown_name
 from sidelight.errors import DataError

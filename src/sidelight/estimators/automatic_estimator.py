@@ -16,11 +16,10 @@ from sidelight.choice.auto import Question
 from sidelight.choice.contradictions import Believable, BelievableEvidence, believable, believable_evidence, without
 from sidelight.choice.plan import RULES, TEXT, classed_features, fixed_plan, offer_of
 from sidelight.choice.race import FitAndPredict
-from sidelight.core.arrays import by_position, is_table
-from sidelight.core.checks import is_among
+from sidelight.core.checks import by_position, is_among, is_table
 from sidelight.core.progress import FitLog, check_verbose, counted, in_words, present, round_line
 from sidelight.core.records import Round
-from sidelight.data.checks import check_evidence, trouble
+from sidelight.data.checks import as_read, check_evidence, trouble
 from sidelight.errors import DataError, NotFitted
 from sidelight.estimators.base_estimator import Estimator, accuracy, labelled, metric_of
 from sidelight.estimators.constrained import Constrained
@@ -38,7 +37,6 @@ from sidelight.rules.unseen import read_unseen
 from sidelight.specs.settings import Settings
 from sidelight.structures import LabelSet
 from sidelight.structures.labels.encoding import labels_in
-from sidelight.structures.readable_evidence import as_read
 from sidelight.structures.structure import InputRows
 
 LABELS_SHOWN = 20  # in a notebook

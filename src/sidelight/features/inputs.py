@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.core.arrays import Floats32, Ints, by_position, is_table
-from sidelight.core.checks import is_listed, real_numbers, shown
+from sidelight.core.arrays import Floats32, Ints
+from sidelight.core.checks import by_position, is_listed, is_table, real_numbers, shown
 from sidelight.errors import DataError
 from sidelight.evidence import TABLE_REMEDY
 from sidelight.features.rows import check_values, offsets_of

@@ -31,7 +31,7 @@ from sidelight.parallel import shards, threads
 from sidelight.spaces import ChainSpace, Space
 from sidelight.spaces.chains import chain_sums
 from sidelight.spaces.second_order import second_order_sums
-from sidelight.spaces.second_order.second_order import SecondOrderScores, SecondOrderSpace
+from sidelight.spaces.second_order.second_order import GivenSecondOrderScores, SecondOrderScores, SecondOrderSpace
 
 NO_SECOND: Floats = np.zeros((0, 0, 0))
 
@@ -135,7 +135,6 @@ class Free:
     ) -> StateBeliefs:
         """See the top of the file.
 
-        >>> from sidelight.spaces.second_order.second_order import GivenSecondOrderScores
         >>> half = GivenSecondOrderScores(np.log(np.full((1, 2), 0.5)), *map(np.zeros, ((2, 2), 2, 2, (0, 0, 0))))
         >>> Free().complete(half, ChainSpace(np.array([0, 1]), 2), gamma=1.0).tokens.tolist()
         [[0.5, 0.5]]
@@ -187,7 +186,8 @@ def spread(space: Space, *, weights: Floats | None = None, n_jobs: int | None = 
         raise Intractable(f"there are no sums over a {type(space).__name__}")
     # without scores the order does not matter to q, and second-order sums would cost more
     zero, size = space.labelings.zero_scores(), space.n_labels
-    silent = _SilentCompletion(zero.tokens, zero.transition, zero.start, zero.end, np.zeros((size, size, size)))
+    edges = zero.transition, zero.start, zero.end
+    silent = GivenSecondOrderScores(zero.tokens, *edges, np.zeros((size, size, size)))
     return _of_sums(second_order_sums.beliefs(space, silent, prices=weights, n_jobs=n_jobs), 0.0)
 
 
@@ -257,15 +257,3 @@ def _of_scores(
 def _of_sums(sums: chain_sums.Beliefs | second_order_sums.SecondOrderBeliefs, gamma: float) -> StateBeliefs:
     second = NO_SECOND if isinstance(sums, chain_sums.Beliefs) else sums.second
     return StateBeliefs(sums.log_sums * gamma, sums.tokens, sums.transitions, sums.start, sums.end, second)
-
-
-@dataclass(frozen=True, slots=True)
-class _SilentCompletion:
-    tokens: Floats
-    transition: Floats
-    start: Floats
-    end: Floats
-    second: Floats
-
-    def block(self, first: int, last: int) -> Floats:
-        return np.zeros((last - first, len(self.start)))

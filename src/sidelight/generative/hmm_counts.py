@@ -8,7 +8,6 @@ over all tokens after the first, itself smoothed in the same way.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -20,19 +19,7 @@ from sidelight.generative.smoothing import Smoothing, smoothed
 from sidelight.parallel import threads
 
 
-class PathCounts(Protocol):
-    """Counts of two and of three labels in a row."""
-
-    @property
-    def transition(self) -> Floats:  # [L, L]
-        ...
-
-    @property
-    def second(self) -> Floats:  # [L, L, L]
-        ...
-
-
-def second_order(counts: PathCounts, smoothing: Smoothing) -> Floats:
+def second_order(counts: HmmCounts, smoothing: Smoothing) -> Floats:
     """P(l | j, k). # [L, L, L] j, k, l"""
     lower = None
     if smoothing.kind in ("unigram", "witten_bell"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from sidelight.core.arrays import Floats
 from sidelight.errors import Intractable
 from sidelight.features.structured.variable_features import VariableScores
 from sidelight.inference.problem import Clause, SegmentProblem, Solution, VariableProblem
-from sidelight.inference.rule_set import SharedScores, TransitionScores
+from sidelight.inference.rule_set import TransitionScores
 from sidelight.spaces import ChainSpace, Space
 from sidelight.spaces.chains.chain import ChainScores as TokenScores
 from sidelight.spaces.second_order.second_order import SecondOrderScores, SecondOrderSpace
@@ -54,19 +54,6 @@ class SegmentBatchScores:
     def own(self, i: int) -> Floats:
         """The totals of the segments of input i. # [T, M, L]"""
         return self.space.totals(self.scores, i)
-
-
-class BatchScores(Protocol):
-    """Scores of a batch of any structure; a view of one input at a time."""
-
-    @property
-    def shared(self) -> SharedScores:
-        """What all inputs share."""
-        ...
-
-    def own(self, i: int) -> Floats:
-        """What input i has of its own."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +99,9 @@ class ChainBatchScores:
         if self.space.admitted is not None:
             block[self.space.admitted[first:last] == 0] = -np.inf
         return block
+
+
+BatchScores = SegmentBatchScores | ChainBatchScores  # one input at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)

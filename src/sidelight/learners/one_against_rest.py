@@ -29,7 +29,7 @@ from sidelight.core.records import SMALL_GAP, Round
 from sidelight.features.counts import Differences, difference_rows
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.learners.margin import MARGIN_KIN, options_of
+from sidelight.learners.margin import MARGIN_KIN, MarginOptions, options_of
 from sidelight.learners.single_tokens import GoldTokens, token_weights
 from sidelight.objective.cuts import Cuts, total_loss
 from sidelight.parallel import threads
@@ -58,22 +58,9 @@ class OneAgainstRest(LearnerSpec):
     no_partial_fit = "fit it on all evidence at once"
 
     def make(self, data: FitData) -> Learner:
-        tokens, options = GoldTokens.of(data), options_of(data)
-        return OneAgainstRestLearner.fresh(
-            BinaryProblems(tokens.rows, tokens.labels, tokens.prices, data.layout, data.settings.n_jobs),
-            BinaryOptions(options.power, options.tolerance, options.max_rounds, seed=options.seed),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class BinaryOptions:
-    """The loss, and how precisely it is minimised."""
-
-    power: int = 2  # 1 hinge, 2 squared hinge, or LOGISTIC
-    tolerance: float = 0.01
-    max_rounds: int = 1000
-    most_sweeps: int = MOST_SWEEPS
-    seed: int = 0
+        tokens = GoldTokens.of(data)
+        problems = BinaryProblems(tokens.rows, tokens.labels, tokens.prices, data.layout, data.settings.n_jobs)
+        return OneAgainstRestLearner.fresh(problems, options_of(data))
 
 
 class SolvedClass(NamedTuple):
@@ -94,6 +81,7 @@ class BinaryProblems:
     prices: Floats  # [T]
     layout: Layout  # of the model: one column of weights per problem
     n_jobs: int | None = None
+    most_sweeps: int = MOST_SWEEPS
 
     def __len__(self) -> int:
         return self.layout.columns
@@ -104,7 +92,7 @@ class BinaryProblems:
         layout = self.layout
         return Layout(2, layout.n_attributes, layout.n_dense, chain=False, bias=layout.bias, null_label=True)
 
-    def solve(self, column: int, options: BinaryOptions) -> SolvedClass:
+    def solve(self, column: int, options: MarginOptions) -> SolvedClass:
         """The SVM of one class against the rest."""
         layout, rows, count = self.own_layout, self.rows, len(self.rows)
         mine = (self.labels == column + self.layout.n_labels - self.layout.columns).astype(np.int32)
@@ -116,7 +104,7 @@ class BinaryProblems:
         weights = layout.zeros()
         state = np.array([options.seed], dtype=np.uint64)
         sweep_count, step, primal, dual = 0, 1, total_loss(ones, self.prices, options.power), 0.0
-        while not _is_solved(primal, dual, options) and sweep_count < options.most_sweeps:
+        while not _is_solved(primal, dual, options) and sweep_count < self.most_sweeps:
             done, _ = sweeps(
                 pool, weights, self.prices, cuts=everything, power=options.power, at_most=step, enough=0.0, state=state
             )
@@ -146,14 +134,14 @@ class OneAgainstRestLearner(RoundByRound):
     name = "one_against_rest"
 
     problems: BinaryProblems
-    options: BinaryOptions
+    options: MarginOptions
     found: Floats  # [problems, size of own_layout]
     primals: Floats  # [problems]
     duals: Floats  # [problems]
     solved: int = 0
 
     @classmethod
-    def fresh(cls, problems: BinaryProblems, options: BinaryOptions) -> OneAgainstRestLearner:
+    def fresh(cls, problems: BinaryProblems, options: MarginOptions) -> OneAgainstRestLearner:
         """A learner before its first round."""
         count = len(problems)
         at_zero = np.full(count, total_loss(np.ones(len(problems.prices)), problems.prices, options.power))
@@ -190,7 +178,7 @@ class OneAgainstRestLearner(RoundByRound):
         if self.solved < len(self.problems):
             return None
         solved = all(_is_solved(primal, dual, self.options) for primal, dual in zip(self.primals, self.duals))
-        return SMALL_GAP if solved else f"{self.options.most_sweeps} sweeps"
+        return SMALL_GAP if solved else f"{self.problems.most_sweeps} sweeps"
 
     def has_result(self, record: Round) -> bool:
         """Only all classes together are of use."""
@@ -203,5 +191,5 @@ class OneAgainstRestLearner(RoundByRound):
         self.solved = whole_of(values, "solved", high=len(self.problems))
 
 
-def _is_solved(primal: float, dual: float, options: BinaryOptions) -> bool:
+def _is_solved(primal: float, dual: float, options: MarginOptions) -> bool:
     return primal - dual <= max(options.tolerance * primal, 1e-12)

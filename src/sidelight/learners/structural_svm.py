@@ -14,7 +14,7 @@ All minimise  ½ ‖w‖² + Σ_i C_i max(0, v_i(w))  (`n_slack_qp` also the squ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Literal, cast, get_args
 
@@ -235,22 +235,15 @@ class ConvexLearner(RoundByRound):
     def _round(self, last: bool) -> dict[str, Any]:
         """One round of whichever solver; the last one measures the primal in any case."""
         solver, terms, options = self.solver, self.terms, self.options
-        new_cuts = working_set = 0
-        reached: Any
         if isinstance(solver, OneSlack):
-            reached = solver.round(terms, infer=last)
-            new_cuts, working_set = 1, reached.constraints
-        elif isinstance(solver, NSlackQP):
-            reached = solver.round(terms, violation=options.violation)
-            new_cuts, working_set = reached.new_cuts, reached.working_set
-        elif isinstance(solver, FrankWolfe):
+            return asdict(solver.round(terms, infer=last))
+        if isinstance(solver, NSlackQP):
+            return asdict(solver.round(terms, violation=options.violation))
+        if isinstance(solver, FrankWolfe):
             assert self.blocks is not None
-            reached = solver.round(self.blocks, tolerance=options.tolerance, measure=last)
-            working_set = reached.outputs
-        else:
-            assert self.epoch is not None
-            reached = solver.round(self.epoch, terms, measure=last)
-        return {"primal": reached.primal, "dual": reached.dual, "new_cuts": new_cuts, "working_set": working_set}
+            return asdict(solver.round(self.blocks, tolerance=options.tolerance, measure=last))
+        assert self.epoch is not None
+        return asdict(solver.round(self.epoch, terms, measure=last))
 
     def has_result(self, record: Round) -> bool:
         """Whether the weights have been measured: others are not worth trying."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.checks import shown
+from sidelight.core.checks import whole
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.models.model import Model
 from sidelight.objective.batch import Batch
@@ -92,7 +92,7 @@ def k_best(
     model: Model, xs: Any, k: int, *, clamp: Any = None, n_jobs: int | None = -1
 ) -> list[list[tuple[Any, float]]]:
     """The k best outputs of each input with their scores, best first; fewer where there are not so many."""
-    k = checked_k(k)
+    k = whole("k", k, least=1)
     rows, batch, scores = _scored(model, xs, clamp, n_jobs)
     if not len(batch):
         return []
@@ -159,13 +159,6 @@ def clamped_too_much(example: int) -> Infeasible:
     """The error for clamped labels that no output has."""
     why = "every other label beside them, or a transition between two, is ruled out"
     return Infeasible(f"example {example}: no output has the clamped labels: {why}; clamp fewer", example=example)
-
-
-def checked_k(k: Any) -> int:
-    """How many outputs are wanted; raises `ValueError` for what is no whole number from 1 on."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise ValueError(f"k is {shown(k)}; give a whole number from 1 on")
-    return int(k)
 
 
 def bounded_k(k: int, lengths: Ints, n_labels: int, *, order: int = 1) -> int:

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -137,20 +137,6 @@ class Neighbours:
 SHARD_TOKENS = 512  # of inputs: each may stand in as many neighbours as its input has tokens
 
 
-class Neighbourhood(Protocol):
-    """Sums over the neighbours of every input of a batch."""
-
-    def part(self, lo: int, hi: int, first: int) -> Neighbourhood:
-        """That of the inputs lo..hi, whose tokens begin at `first`."""
-        ...
-
-    def log_sums(self, space: ChainSpace, scores: ChainScores, *, n_jobs: int | None = None) -> Floats: ...
-
-    def beliefs(
-        self, space: ChainSpace, scores: ChainScores, prices: Floats, *, n_jobs: int | None = None
-    ) -> Beliefs: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Swaps:
     """Every input with any of its adjacent pairs swapped, no token twice; summed as a lattice."""
@@ -250,7 +236,7 @@ class ContrastiveTerms(FeatureTerms):
     features: WeightedFeatures
     space: ChainSpace
     prices: Floats  # [N]
-    neighbourhood: Neighbourhood
+    neighbourhood: Swaps | Listed
     targets: Ids | None = None  # [T]
     admitted: Bytes | None = None  # [T, L]
 

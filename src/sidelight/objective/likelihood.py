@@ -28,7 +28,7 @@ from sidelight.features.gradient import FullFeatures
 from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.support_scores import SupportedFeatures
-from sidelight.objective.batch import Batch, LinearScorer, Scorer, SmoothScorer
+from sidelight.objective.batch import Batch, FullWeights, LinearFeatures, LinearScorer, Scorer, SmoothScorer
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
 from sidelight.objective.expected_features import (
     FeatureTerms,
@@ -39,10 +39,9 @@ from sidelight.objective.expected_features import (
     add_log_sums,
     add_outputs,
 )
+from sidelight.objective.placed import ShardedTerms
 from sidelight.objective.scorers.chain_scorer import ChainScorer
-from sidelight.objective.scorers.linear import FullWeights, LinearFeatures
 from sidelight.objective.scorers.segment_scorer import SegmentScorer
-from sidelight.objective.sharded_terms import ShardedTerms
 from sidelight.parallel.place import Held, Place, pieces_of
 from sidelight.spaces import ChainSpace, Space, sums
 

@@ -33,13 +33,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.file_contents import array_like, array_of, list_of, numbers_of, part_of
+from sidelight.core.file_contents import array_like, array_of, mapping_of, numbers_of, part_of
 from sidelight.core.records import MAX_COMPLETIONS, NO_CHANGE, NO_FALL, Round
 from sidelight.errors import ModelFileError
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import StackedTerms, SummedTerms
-from sidelight.rounds.learner import RoundByRound, State, Step, restored_plane
+from sidelight.rounds.learner import RoundByRound, State, Step, plane_state, restored_plane
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.group_slack import GroupSlack
 
@@ -172,9 +172,9 @@ class CandidateLearner(RoundByRound):
     def _two_slack(self) -> tuple[float, float, int, int, bool]:
         assert self.slack is not None
         progress = self.slack.step(self._groups, self.precision)
-        solved = progress.new == 0
+        solved = progress.new_cuts == 0
         self.best_primal, self.best = self.slack.best_primal, self.slack.best
-        return progress.primal, progress.dual, progress.new, progress.constraints, solved
+        return progress.primal, progress.dual, progress.new_cuts, progress.working_set, solved
 
     def _per_term(self) -> tuple[float, float, int, int, bool]:
         assert self.plane is not None
@@ -233,11 +233,8 @@ class CandidateLearner(RoundByRound):
         if self.slack is not None:
             arrays |= {f"slack.{name}": array for name, array in self.slack.state().items()}
         if self.plane is not None:
-            values["plane"] = [float(self.plane.best_primal), float(self.plane.gap), self.plane.at_best]
-            arrays |= {f"pool.{name}": array for name, array in self.plane.pool.state().items()}
-            arrays |= {"plane.weights": self.plane.weights, "plane.random": self.plane.random}
-            if self.plane.start is not None:
-                arrays["plane.start"] = self.plane.start
+            values["plane"], held = plane_state(self.plane, "plane.")
+            arrays |= held
         return values, arrays
 
     def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -255,8 +252,7 @@ class CandidateLearner(RoundByRound):
         if self.slack is not None:
             self.slack = GroupSlack.restored(part_of(arrays, "slack."), self.slack, self._groups)
         if self.plane is not None:
-            named = dict(zip(("best_primal", "gap", "at_best"), list_of(values, "plane", count=3)))
-            self.plane = restored_plane((named, arrays), self.plane, "plane.")
+            self.plane = restored_plane((mapping_of(values, "plane"), arrays), self.plane, "plane.")
 
     def _stored_labels(self, arrays: Mapping[str, NDArray[Any]], name: str) -> Ids:
         """A completion in a checkpoint: labels that are among the candidates."""

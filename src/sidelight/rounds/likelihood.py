@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,24 +31,6 @@ from sidelight.spaces import ChainSpace
 SOLVERS = ("lbfgs", "sgd", "eg")
 WHY = {"gradient": FLAT, "decrease": NO_FALL, "no step falls": NO_DESCENT}  # the words of L-BFGS
 PERIOD = 5  # epochs over which stochastic gradient descent must have gained something, at the least
-
-
-class SmoothProblem(Protocol):
-    """What L-BFGS minimises, and the form its weights have."""
-
-    @property
-    def n_jobs(self) -> int | None: ...
-
-    @property
-    def size(self) -> int: ...
-
-    def expand(self, weights: Floats) -> Floats: ...
-
-    def shorten(self, full: Floats) -> Floats: ...
-
-    def curvature(self) -> Floats: ...
-
-    def value_and_gradient(self, weights: Floats, gradient: Floats) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,39 +59,19 @@ class Figures(NamedTuple):
     dual: float | None = None
 
 
-class Engine(Protocol):
-    """One of the solvers at work on a problem."""
-
-    @property
-    def weights(self) -> Floats:
-        """The best weights so far, in the form of the problem."""
-        ...
-
-    @property
-    def stopped(self) -> str | None:
-        """Why there is no more to do, if so."""
-        ...
-
-    def round(self) -> Figures: ...
-
-    def state(self) -> State: ...
-
-    def resume(self, state: State) -> None: ...
-
-
 @dataclass(slots=True)
 class LikelihoodLearner(RoundByRound):
     """Minimises a likelihood objective over weights."""
 
-    problem: SmoothProblem
+    problem: LikelihoodProblem
     options: LikelihoodOptions
-    engine: Engine
+    engine: _LbfgsEngine | _SgdEngine | _DualEngine
     name: str = "crf"
 
     @classmethod
     def fresh(
         cls,
-        problem: SmoothProblem,
+        problem: LikelihoodProblem,
         options: LikelihoodOptions,
         *,
         start: Floats | None = None,
@@ -125,7 +87,7 @@ class LikelihoodLearner(RoundByRound):
         if costs is not None and options.solver != "eg":
             raise ValueError(f"the solver {options.solver} has no costs; use eg")
         weights = np.zeros(problem.size) if start is None else problem.shorten(start)
-        engine: Engine
+        engine: _LbfgsEngine | _SgdEngine | _DualEngine
         if options.solver == "lbfgs":
             engine = _LbfgsEngine.fresh(problem, options, weights)
         elif options.solver == "sgd":
@@ -155,8 +117,8 @@ class LikelihoodLearner(RoundByRound):
         self.engine.resume((mapping_of(values, "solver"), arrays))
 
 
-def _with_l2(problem: SmoothProblem, solver: str) -> LikelihoodProblem:
-    if not isinstance(problem, LikelihoodProblem) or not problem.l2 > 0:
+def _with_l2(problem: LikelihoodProblem, solver: str) -> LikelihoodProblem:
+    if not problem.l2 > 0:
         raise ValueError(f"the solver {solver} needs a likelihood problem with an L2 norm; use lbfgs")
     return problem
 
@@ -179,11 +141,11 @@ def _online_of(terms: Sequence[LogLinearTerms]) -> OnlineLikelihood | PlainLikel
 
 @dataclass(slots=True)
 class _LbfgsEngine:
-    problem: SmoothProblem
+    problem: LikelihoodProblem
     solver: Lbfgs
 
     @classmethod
-    def fresh(cls, problem: SmoothProblem, options: LikelihoodOptions, weights: Floats) -> _LbfgsEngine:
+    def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, weights: Floats) -> _LbfgsEngine:
         scales = 1.0 / np.sqrt(problem.curvature())
         return cls(problem, Lbfgs.fresh(weights, options.lbfgs, scales=scales, n_jobs=problem.n_jobs))
 

@@ -25,6 +25,7 @@ from sidelight.core.arrays import Floats, Ints, Keys
 from sidelight.core.kernels import inner
 from sidelight.objective.cuts import Cuts, Terms, Worst, total_loss
 from sidelight.solvers.dual_coordinate import dual_value, sweeps, worst_values
+from sidelight.solvers.duals.reached import GapSolver, Reached
 from sidelight.solvers.duals.working_set import WorkingSet
 
 BLOCK_SWEEPS = 3
@@ -34,23 +35,8 @@ INNER = 0.4  # the working set is solved to this share of the last gap
 IDLE_ROUNDS = 5  # a cut without weight for so many rounds may be forgotten
 
 
-@dataclass(frozen=True, slots=True)
-class CuttingPlaneProgress:
-    """What one round of cutting planes reached."""
-
-    primal: float  # P at the weights now
-    dual: float
-    new_cuts: int
-    working_set: int
-    sweeps: int
-
-    @property
-    def gap(self) -> float:
-        return self.primal - self.dual
-
-
 @dataclass(slots=True)
-class CuttingPlane:
+class CuttingPlane(GapSolver):
     """The state of a solver: weights, working set, random state, and what is known of the present problem.
 
     The best weights met are kept as the dual variables that gave them, not as a vector of their own, unless they are
@@ -103,7 +89,7 @@ class CuttingPlane:
         worst = terms.worst(weights) if worst is None else worst
         return self._regulariser(weights) + total_loss(worst.values, terms.prices, self.power)
 
-    def round(self, terms: Terms, *, violation: float, tolerance: float) -> CuttingPlaneProgress:
+    def round(self, terms: Terms, *, violation: float, tolerance: float) -> Reached:
         """One round; see the module's text. `violation` is ε."""
         new = 0
         blocks = terms.parts()
@@ -132,11 +118,7 @@ class CuttingPlane:
         else:
             self.at_best = False
         self.gap = self.best_primal - dual
-        return CuttingPlaneProgress(primal, dual, new, len(self.pool), sweeps)
-
-    def finished(self, tolerance: float) -> bool:
-        """Whether the gap is small enough."""
-        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+        return Reached(primal, dual, new, len(self.pool), sweeps)
 
     def _made_from(self, alphas: Floats) -> Floats:
         weights = self.pool.weights(len(self.weights), alphas)

@@ -23,6 +23,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
 from sidelight.core.file_contents import array_like, number_of
+from sidelight.solvers.duals.reached import GapSolver, Reached
 
 State = TypeVar("State")
 Given = TypeVar("Given", contravariant=True)
@@ -46,17 +47,8 @@ class DualProblem(Protocol[Given]):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class DualProgress:
-    """What an epoch reached."""
-
-    primal: float  # of the weights now
-    dual: float
-    wasted: int  # trials that did not raise the dual
-
-
 @dataclass(slots=True)
-class ExponentiatedGradient(Generic[State]):
+class ExponentiatedGradient(Generic[State], GapSolver):
     """The state of a run."""
 
     potentials: State
@@ -75,18 +67,14 @@ class ExponentiatedGradient(Generic[State]):
     def gap(self) -> float:
         return self.best_primal - self.dual
 
-    def finished(self, tolerance: float) -> bool:
-        """Whether the gap is small enough."""
-        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
-
-    def epoch(self, problem: DualProblem[State], rng: np.random.Generator) -> DualProgress:
+    def epoch(self, problem: DualProblem[State], rng: np.random.Generator) -> Reached:
         """One pass over the examples."""
-        _, wasted = problem.sweep(rng.permutation(len(problem)), self.potentials, self.weights)
+        problem.sweep(rng.permutation(len(problem)), self.potentials, self.weights)
         self.weights, self.dual = problem.settled(self.potentials)
         primal = problem.primal(self.weights)
         if primal < self.best_primal:
             self.best, self.best_primal = self.weights, primal
-        return DualProgress(primal, self.dual, wasted)
+        return Reached(primal, self.dual)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Floats]]:
         """All but the potentials."""

@@ -22,64 +22,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.arrays import Floats, Ints, Keys
+from sidelight.core.arrays import Floats, Keys
 from sidelight.core.file_contents import array_like, array_of, whole_of
 from sidelight.core.kernels import GOLDEN, inner
 from sidelight.objective.cuts import total_loss
+from sidelight.objective.online.online_margin import ChainBlocks
+from sidelight.solvers.duals.cut_blocks import CutBlocks
+from sidelight.solvers.duals.reached import GapSolver, PartlyReached
 
 OPTIMISM = 0.65  # how much of an estimate the true gap is taken to be before one was measured
 
 
-class Blocks(Protocol):
-    """Examples with the outputs known of them and their dual variables."""
-
-    @property
-    def prices(self) -> Floats: ...
-
-    @property
-    def offset(self) -> float:
-        """Σ α offset."""
-        ...
-
-    @property
-    def outputs(self) -> int:
-        """How many outputs are known in all."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def visit(
-        self,
-        weights: Floats,
-        totals: Floats | None,
-        gaps: Floats,
-        *,
-        order: Ints | None,
-        look: bool,
-        steps: int,
-        share: float,
-        clock: float,
-        random: Keys,
-    ) -> float:
-        """Visit examples in order, or as many as there are, drawn by their gaps; weights, totals, gaps change in place.
-
-        Pairwise steps end when the difference in violation is at most `share` of what it was at first. A visit that
-        moves the weights adds clock (clock + 1) / 2 times the move to the totals. Returns the clock, a tick a visit.
-        """
-        ...
-
-    def evaluate(self, weights: Floats) -> tuple[Floats, Floats]:
-        """v of every example and its gap, at the weights that the dual variables make. # [N], [N]"""
-        ...
-
-    def state(self) -> dict[str, NDArray[Any]]: ...
-
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None: ...
+Blocks = ChainBlocks | CutBlocks  # examples with the outputs known of them and their dual variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +60,8 @@ class FrankWolfeOptions:
             raise ValueError("steps and cached must not be negative, every must be 1 or more")
 
 
-@dataclass(frozen=True, slots=True)
-class FrankWolfeProgress:
-    """What one round reached; the primal is known only after a pass for the true gap."""
-
-    primal: float | None
-    dual: float
-    estimate: float  # of the gap
-    outputs: int
-
-
 @dataclass(slots=True)
-class FrankWolfe:
+class FrankWolfe(GapSolver):
     """The state of a solver; the blocks keep the dual variables."""
 
     weights: Floats
@@ -136,7 +85,7 @@ class FrankWolfe:
         totals = np.zeros(size) if options.average else None
         return cls(np.zeros(size), np.full(count, np.inf), options, random, np.zeros(size), np.zeros(size), totals)
 
-    def round(self, blocks: Blocks, *, tolerance: float, measure: bool = False) -> FrankWolfeProgress:
+    def round(self, blocks: Blocks, *, tolerance: float, measure: bool = False) -> PartlyReached:
         """One pass with looking, `cached` without, and where it is time, or asked for, one for the true gap."""
         options = self.options
         drawn = options.sampling == "gap" and self.rounds > 0
@@ -153,12 +102,8 @@ class FrankWolfe:
         if measure or self.rounds % options.every == 0 or likely:
             primal = self._evaluate(blocks, tolerance)
             self.truth = min(max(primal - self.dual, 0.0) / estimate, 1.0) if estimate > 0.0 else 1.0
-            return FrankWolfeProgress(primal, self.dual, estimate, blocks.outputs)
-        return FrankWolfeProgress(None, self.dual, estimate, blocks.outputs)
-
-    def finished(self, tolerance: float) -> bool:
-        """Whether the true gap is known to be small enough."""
-        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+            return PartlyReached(primal, self.dual, working_set=blocks.outputs)
+        return PartlyReached(None, self.dual, working_set=blocks.outputs)
 
     def average(self) -> Floats:
         """The average of the weights, weight k after visit k."""

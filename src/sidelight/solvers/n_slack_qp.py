@@ -25,22 +25,13 @@ from sidelight.core.kernels import inner
 from sidelight.features.counts import SparseRows, stacked
 from sidelight.objective.cuts import Terms, total_loss
 from sidelight.solvers.duals.block_qp import solve
+from sidelight.solvers.duals.reached import GapSolver, Reached
 
 PRECISE = 1e-10  # to which a working set is solved, relative to its largest offset
 
 
-@dataclass(frozen=True, slots=True)
-class NSlackProgress:
-    """What one round reached: the primal and dual at the weights before its new cuts."""
-
-    primal: float
-    dual: float
-    new_cuts: int
-    working_set: int
-
-
 @dataclass(slots=True)
-class NSlackQP:
+class NSlackQP(GapSolver):
     """The cuts so far, their Gram matrix and dual variables, and the weights they make."""
 
     weights: Floats
@@ -62,7 +53,7 @@ class NSlackQP:
             raise ValueError(f"power is {power}; give 1 or 2")
         return cls(np.zeros(size), np.zeros(size), power)
 
-    def round(self, terms: Terms, *, violation: float) -> NSlackProgress:
+    def round(self, terms: Terms, *, violation: float) -> Reached:
         """One round; `violation` is ε."""
         worst = terms.worst(self.weights)
         primal = 0.5 * inner(self.weights, self.weights) + total_loss(worst.values, terms.prices, self.power)
@@ -79,11 +70,7 @@ class NSlackQP:
             cuts = terms.cuts(worst, which)
             self._add(cuts.terms, cuts.slopes, cuts.offsets)
             self._solve(terms.prices)
-        return NSlackProgress(primal, dual, len(which), len(self.terms))
-
-    def finished(self, tolerance: float) -> bool:
-        """Whether the gap is small enough."""
-        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+        return Reached(primal, dual, len(which), len(self.terms))
 
     def _add(self, terms: Ints, slopes: SparseRows, offsets: Floats) -> None:
         before, size = len(self.terms), len(self.terms) + len(terms)

@@ -4,10 +4,7 @@ The problem:  min_w P(w) = ½ ‖w‖² + R(w),  R(w) = Σ_i C_i max(0, v_i(w)),
 
 An iteration finds the worst output of every term at the current weights and adds them up to one constraint
 R(w') >= b + g · w', tight at w: b = Σ C_i offset_i and g = Σ C_i slope_i over the terms with v_i(w) > 0. Then it solves
-
-    min_w ½ ‖w‖² + ξ     ξ >= b_k + g_k · w for all constraints k,  ξ >= 0
-
-in the dual (`block_qp`, one block with cap 1), whose value D is a lower bound: D <= min P <= P(w).
+the model of all constraints (`duals.summed_cuts`, of one group), whose value D is a lower bound: D <= min P <= P(w).
 
 With a cache (Joachims, Finley and Yu 2009, like the method) every term remembers the outputs that were its worst in the
 last `remember` iterations with inference. A constraint made from these alone needs no inference; it is used if it is
@@ -21,23 +18,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.file_contents import array_like, array_of, lengths_of, part_of
+from sidelight.core.file_contents import array_like, array_of, part_of
 from sidelight.core.file_contents import offsets_of as stored_offsets
 from sidelight.core.kernels import inner, kernel
 from sidelight.errors import ModelFileError
 from sidelight.features.counts import SparseRows, sparse_dot
-from sidelight.features.rows import offsets_of
 from sidelight.objective.cuts import Cuts, Terms, total_loss
-from sidelight.solvers.duals.block_qp import solve
-
-PRECISE = 1e-10  # to which the small problem is solved, relative to its largest offset
+from sidelight.solvers.duals.reached import GapSolver, PartlyReached
+from sidelight.solvers.duals.summed_cuts import SummedCuts
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +48,12 @@ class OneSlackOptions:
             raise ValueError("remember, promise and most_cached must not be negative, idle must be 1 or more")
 
 
-@dataclass(frozen=True, slots=True)
-class OneSlackProgress:
-    """What one iteration reached; the primal is known only where inference was made."""
-
-    primal: float | None
-    dual: float
-    constraints: int
-
-
 @dataclass(slots=True)
-class OneSlack:
-    """The constraints so far, their dual variables, and the weights they make."""
+class OneSlack(SummedCuts, GapSolver):
+    """The constraints so far, the weights they make, and the best weights."""
 
-    weights: Floats
     best: Floats  # weights of the lowest primal value met
     options: OneSlackOptions
-    offsets: Floats = field(default_factory=lambda: np.zeros(0))  # [K] b
-    alphas: Floats = field(default_factory=lambda: np.zeros(0))  # [K]
-    idle: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # [K] iterations without weight
-    gram: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # [K, K]
-    rows: list[tuple[Ids, Floats]] = field(default_factory=list)  # K sparse g: indices, values
     cache: list[Cuts] = field(default_factory=list)  # oldest first
     cached_in_a_row: int = 0
     best_primal: float = np.inf
@@ -86,7 +65,7 @@ class OneSlack:
         """No constraints yet; the weights are zero."""
         return cls(np.zeros(size), np.zeros(size), OneSlackOptions() if options is None else options)
 
-    def round(self, terms: Terms, *, infer: bool = False) -> OneSlackProgress:
+    def round(self, terms: Terms, *, infer: bool = False) -> PartlyReached:
         """One iteration, see the module's text; with inference in any case if asked for."""
         cut = None if infer or not self._may_use_cache() else self._from_cache(terms)
         slack = max(0.0, float(np.max(self._values(), initial=0.0)))
@@ -97,21 +76,18 @@ class OneSlack:
         else:
             self.cached_in_a_row = 0
             primal, offset, slope = self._from_inference(terms)
-        self._add(offset, slope)
-        self._solve()
+        self.add(0, offset, slope)
+        self.solve(1, most_idle=self.options.idle)
+        self.dual = self.bound()
         self.gap = self.best_primal - self.dual
-        return OneSlackProgress(primal, self.dual, len(self.rows))
-
-    def finished(self, tolerance: float) -> bool:
-        """Whether the gap is small enough."""
-        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+        return PartlyReached(primal, self.dual, 1, len(self.rows))
 
     def _may_use_cache(self) -> bool:
         return bool(np.isfinite(self.gap)) and self.cached_in_a_row < self.options.most_cached
 
     def _values(self) -> Floats:
         """b + g · w of every constraint. # [K]"""
-        products = [inner(values, self.weights[indices]) for indices, values in self.rows]
+        products = [sparse_dot(row.indices, row.values, self.weights) for row in self.rows]
         return self.offsets + np.array(products, dtype=np.float64)
 
     def _from_inference(self, terms: Terms) -> tuple[float, float, Floats]:
@@ -147,50 +123,10 @@ class OneSlack:
             _add_rows(cuts.slopes.indptr, cuts.slopes.indices, cuts.slopes.values, scales, slope)
         return inner(terms.prices, best), offset, slope
 
-    def _add(self, offset: float, slope: Floats) -> None:
-        indices = np.flatnonzero(slope).astype(np.int32)
-        values = slope[indices]
-        products = np.array([sparse_dot(row, amounts, slope) for row, amounts in self.rows])
-        size = len(self.rows)
-        gram = np.zeros((size + 1, size + 1))
-        gram[:size, :size] = self.gram
-        gram[size, :size] = gram[:size, size] = products
-        gram[size, size] = inner(values, values)
-        self.gram = gram
-        self.rows.append((indices, values))
-        self.offsets, self.alphas = np.append(self.offsets, offset), np.append(self.alphas, 0.0)
-        self.idle = np.append(self.idle, 0)
-
-    def _solve(self) -> None:
-        blocks = np.zeros(len(self.rows), dtype=np.int64)
-        tolerance = PRECISE * max(1e-12, float(np.abs(self.offsets).max()))
-        solve(self.gram, self.offsets, blocks, np.ones(1), np.zeros(1), self.alphas, tolerance=tolerance)
-        self.idle = np.where(self.alphas > 0.0, 0, self.idle + 1)
-        keep = np.flatnonzero(self.idle <= self.options.idle)
-        if len(keep) < len(self.rows):
-            self.rows = [self.rows[k] for k in keep]
-            self.gram = np.ascontiguousarray(self.gram[np.ix_(keep, keep)])
-            self.offsets, self.alphas, self.idle = self.offsets[keep], self.alphas[keep], self.idle[keep]
-        self.weights = np.zeros(len(self.weights))
-        for alpha, (indices, values) in zip(self.alphas, self.rows):
-            if alpha > 0.0:
-                self.weights[indices] -= alpha * values
-        self.dual = inner(self.offsets, self.alphas) - 0.5 * inner(self.weights, self.weights)
-
     def state(self) -> dict[str, NDArray[Any]]:
         """Arrays that hold everything, for a checkpoint."""
-        arrays: dict[str, NDArray[Any]] = {
-            "weights": self.weights,
-            "best": self.best,
-            "offsets": self.offsets,
-            "alphas": self.alphas,
-            "idle": self.idle,
-            "gram": self.gram,
-            "lengths": np.array([len(indices) for indices, _ in self.rows], dtype=np.int64),
-            "indices": np.concatenate([np.zeros(0, dtype=np.int32), *(indices for indices, _ in self.rows)]),
-            "values": np.concatenate([np.zeros(0), *(values for _, values in self.rows)]),
-            "numbers": np.array([self.best_primal, self.dual, self.gap, self.cached_in_a_row, len(self.cache)]),
-        }
+        numbers = np.array([self.best_primal, self.dual, self.gap, self.cached_in_a_row, len(self.cache)])
+        arrays = {**self.constraints(), "weights": self.weights, "best": self.best, "numbers": numbers}
         for number, cuts in enumerate(self.cache):
             arrays |= {
                 f"cache.{number}.terms": cuts.terms,
@@ -205,15 +141,7 @@ class OneSlack:
         """Take up such arrays, of a problem with so many terms; raises `ModelFileError` where they make no sense."""
         most = len(self.weights) - 1
         self.weights, self.best = (array_like(arrays, name, self.weights) for name in ("weights", "best"))
-        self.offsets = array_of(arrays, "offsets", np.float64, [None])
-        count = len(self.offsets)
-        self.alphas = array_of(arrays, "alphas", np.float64, [count], low=0.0)
-        self.idle = array_of(arrays, "idle", np.int64, [count], low=0)
-        self.gram = array_of(arrays, "gram", np.float64, [count, count])
-        indices = array_of(arrays, "indices", np.int32, [None], low=0, high=most)
-        values = array_of(arrays, "values", np.float64, [len(indices)])
-        ends = offsets_of(lengths_of(arrays, "lengths", count=count, total=len(indices)))
-        self.rows = [(indices[a:b].copy(), values[a:b].copy()) for a, b in pairwise(ends)]
+        self.take_up(arrays, 1)
         numbers = array_of(arrays, "numbers", np.float64, [5], finite=False)
         self.best_primal, self.dual, self.gap = (float(number) for number in numbers[:3])
         if not (0 <= numbers[3] < 2**53 and 0 <= numbers[4] <= self.options.remember):

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ from sidelight.core.file_contents import array_like, array_of, whole_of
 from sidelight.core.kernels import GOLDEN, inner
 from sidelight.objective.cuts import LOGISTIC, Terms, conjugate_total, total_loss
 from sidelight.objective.online.online_steps import Clock
+from sidelight.solvers.duals.reached import GapSolver, PartlyReached
 
 
 class SubgradientEpoch(Protocol):
@@ -81,15 +82,8 @@ class SubgradientOptions:
             raise ValueError(f"every is {self.every}; give 1 or more")
 
 
-class SubgradientProgress(NamedTuple):
-    """What one epoch reached, where it was measured: the primal of the result, and the highest dual value so far."""
-
-    primal: float | None
-    dual: float | None
-
-
 @dataclass(slots=True)
-class Subgradient:
+class Subgradient(GapSolver):
     """The state of a run."""
 
     vector: Floats  # u
@@ -143,7 +137,7 @@ class Subgradient:
             return self.weights()
         return (self.vector * self.clock.scales - self.totals) / self.clock.weight
 
-    def round(self, epoch: SubgradientEpoch, terms: Terms, *, measure: bool = False) -> SubgradientProgress:
+    def round(self, epoch: SubgradientEpoch, terms: Terms, *, measure: bool = False) -> PartlyReached:
         """One epoch in random order, and where it is time, or asked for, a measurement."""
         if self.options.average == "suffix" and self.rounds & (self.rounds - 1) == 0:
             self.totals[:] = 0.0
@@ -162,14 +156,14 @@ class Subgradient:
         )
         self.rounds += 1
         if self.rounds % self.options.every and not measure:
-            return SubgradientProgress(None, None)
+            return PartlyReached(None, None)
         self.best_dual = max(self.best_dual, self._dual(terms.prices))
         weights = self.result()
         primal = 0.5 * inner(weights, weights) + total_loss(terms.worst(weights).values, terms.prices, self.power)
         if primal < self.best_primal:
             self.best_primal = primal
             self.best[:] = weights
-        return SubgradientProgress(primal, self.best_dual)
+        return PartlyReached(primal, self.best_dual)
 
     def _dual(self, prices: Floats) -> float:
         """The dual value of the weights now; whole epochs lie behind them."""
@@ -182,10 +176,6 @@ class Subgradient:
     def gap(self) -> float:
         """Between the lowest primal and the highest dual value met."""
         return self.best_primal - self.best_dual
-
-    def finished(self, tolerance: float) -> bool:
-        """Whether the gap is small enough."""
-        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Arrays that hold everything, for a checkpoint."""

@@ -17,7 +17,7 @@ from sidelight.features.rows import Rows
 from sidelight.inference.ruled_inputs import AnyRuled
 from sidelight.inference.ruled_space import RuledSpace
 from sidelight.objective.batch import Batch
-from sidelight.objective.placed_batch import placed
+from sidelight.objective.placed import placed
 from sidelight.parallel import place_of
 from sidelight.parallel.place import Held, Place
 from sidelight.rounds import Learner

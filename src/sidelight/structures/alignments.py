@@ -66,18 +66,8 @@ class SegmentAlignment(OfStrings):
         """Pairs of strings with all of their alignments; raises `DataError` for an empty string."""
         starts, ends, one, two = symbols_of(xs)
         choices = choices_of(self.longest, int(np.diff(ends).max(initial=0)))
-        scorer = PairScorer(
-            starts,
-            ends,
-            one,
-            two,
-            choices,
-            self.longest,
-            pair_features.SEGMENTS,
-            self.right_nulls,
-            self.bits,
-            self.n_jobs,
-        )
+        what = *self.longest, pair_features.SEGMENTS, self.right_nulls, self.bits
+        scorer = PairScorer(pair_features.Strings(starts, ends, one, two, *what), choices, self.n_jobs)
         nulls = self.left_nulls, self.right_nulls
         return Batch(scorer, AlignmentSpace(starts, choices, None, np.diff(ends), self.longest, *nulls), self.n_jobs)
 

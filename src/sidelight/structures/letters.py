@@ -47,9 +47,8 @@ class CharacterAlignment(OfStrings):
         starts, ends, one, two = symbols_of(xs)
         rights = np.diff(ends)
         choices = 1 + int(rights.max(initial=0))
-        scorer = PairScorer(
-            starts, ends, one, two, choices, (1, 1), pair_features.LETTERS, False, self.bits, self.n_jobs
-        )
+        strings = pair_features.Strings(starts, ends, one, two, 1, 1, pair_features.LETTERS, False, self.bits)
+        scorer = PairScorer(strings, choices, self.n_jobs)
         space: Space = AlignmentSpace(starts, choices, None, rights, (1, 1))
         if self.crossing:
             there = np.arange(choices) <= np.repeat(rights, np.diff(starts))[:, None]

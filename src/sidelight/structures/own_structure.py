@@ -6,9 +6,10 @@ there were keep their places. `admitted(x, y)` says which choices partial output
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, NoReturn
 
@@ -27,7 +28,6 @@ from sidelight.objective.structure import Described, Worded, sizes_of
 from sidelight.rules import Rule
 from sidelight.structures.labels.encoding import RESTRICTED, Encoded
 from sidelight.structures.labels.label_sets import LabelSet
-from sidelight.structures.library import LIBRARY, library_structure, settings_of
 from sidelight.structures.structure import VARIABLES, OutputKind, Prepared, State, Structure, unlike
 from sidelight.structures.weight_names import ChoiceWeightNames, FeatureWeightNames
 
@@ -301,3 +301,61 @@ def _admitted(piece: Evidence, i: int, plain: Any, known: Any, shape: tuple[int,
 def _placed(error: DataError, piece: Evidence, i: int) -> DataError:
     """What a structure says of an output, with the evidence that it is of."""
     return trouble(piece, i, problem=error.problem, remedy=error.remedy or "correct it")
+
+
+LIBRARY = {  # class to module
+    "DependencyTree": "trees",
+    "SegmentAlignment": "alignments",
+    "CharacterAlignment": "letters",
+    "GraphAlignment": "graphs",
+    "EntityRelation": "relations",
+}
+NO_SETTINGS = ("n_jobs", "names", "rules")  # of the machine; what files have besides; and what no file has
+
+
+def settings_of(plain: Any) -> dict[str, Any] | None:
+    """The fields of a structure that is a dataclass that are not as usual, as JSON has them; None where one is none.
+
+    >>> from sidelight.structures.trees import DependencyTree
+    >>> settings_of(DependencyTree(projective=False, relations=("obj",)))
+    {'projective': False, 'relations': ['obj']}
+    """
+    settings: dict[str, Any] = {}
+    for one in fields(plain):
+        value = getattr(plain, one.name)
+        if one.name in NO_SETTINGS or value == _usual(one):
+            continue
+        values = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(part, bool | int | float | str) for part in values):
+            return None
+        settings[one.name] = list(value) if isinstance(value, tuple) else value
+    return settings
+
+
+def _usual(one: Field[Any]) -> Any:
+    """The default of a field; of names that must be given, none."""
+    if one.default is not MISSING:
+        return one.default
+    return () if one.default_factory is MISSING else one.default_factory()
+
+
+def library_structure(name: str, settings: Mapping[str, Any]) -> Any:
+    """A structure by the name of its class; raises `ModelFileError` for settings that it does not have."""
+    make = getattr(import_module(f"sidelight.structures.{LIBRARY[name]}"), name)
+    known: dict[str, Field[Any]] = {one.name: one for one in fields(make) if one.name not in NO_SETTINGS}
+    arguments: dict[str, Any] = {}
+    for setting, value in settings.items():
+        if setting not in known:
+            raise ModelFileError(f"{name} has no setting {setting!r}", remedy="a newer version may have written it")
+        usual = _usual(known[setting])
+        value = tuple(value) if isinstance(usual, tuple) and isinstance(value, list) else value
+        kinds = (int, float) if isinstance(usual, float) else type(usual)
+        parts = value if isinstance(value, tuple) else ()
+        alike = not any(isinstance(part, bool) or not isinstance(part, int | str) for part in parts)
+        if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(usual, bool) or not alike:
+            raise ModelFileError(f"the setting {setting!r} of {name} is {value!r}")
+        arguments[setting] = value
+    try:
+        return make(**arguments)
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"{name} cannot be made ({error})") from None

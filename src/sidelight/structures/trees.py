@@ -20,6 +20,7 @@ from sidelight.core.arrays import Bytes, Ids
 from sidelight.core.checks import check_fields, is_listed, is_whole, shown
 from sidelight.errors import DataError
 from sidelight.features.rows import offsets_of
+from sidelight.features.structured.arc_features import ArcTokens, tag_before
 from sidelight.features.words.lexicon import check_bits, each_hashed
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.arc_scorer import ArcScorer
@@ -56,9 +57,8 @@ class DependencyTree:
         starts = offsets_of([len(one) for one in tokens])
         choices = (max((len(one) for one in tokens), default=0) + 1) * self._width
         forms, tags = (each_hashed([token[side] for one in tokens for token in one]) for side in (0, 1))
-        scorer = ArcScorer.of(
-            starts, forms, tags, n_labels=choices, relations=self._width, bits=self.bits, n_jobs=self.n_jobs
-        )
+        hashed = ArcTokens(starts, forms, tags, tag_before(starts, tags), self._width, self.bits)
+        scorer = ArcScorer(hashed, choices, self.n_jobs)
         space = TreeSpace(starts, choices, None, self.projective, self.single_root, self._width)
         return Batch(scorer, space, self.n_jobs)
 

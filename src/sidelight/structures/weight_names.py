@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,23 +16,6 @@ from sidelight.features.structured.variable_features import VariableLayout
 from sidelight.structures.labels.label_sets import LabelSet
 
 Named = tuple[str, str, Any]  # part ("feature", "transition", …), name, and label, None for the threshold
-
-
-class WeightNames(Protocol):
-    """What weights are called."""
-
-    @property
-    def labels(self) -> LabelSet:
-        """The labels that weights belong to."""
-        ...
-
-    def label_of(self) -> Ints:
-        """The number of the label that each weight belongs to, -1 for those that belong to none. # [W]"""
-        ...
-
-    def named(self, place: int) -> Named:
-        """What a place in the weight vector is about."""
-        ...
 
 
 THRESHOLD: Named = ("threshold", "", None)
@@ -172,3 +155,6 @@ class ChoiceWeightNames:
         row, choice = divmod(place - 1, len(self.labels))
         label = self.labels.names[choice]
         return ("bias", "", label) if row == 0 else ("feature", self.names[row - 1], label)
+
+
+WeightNames = TokenWeightNames | VariableWeightNames | FeatureWeightNames | ChoiceWeightNames

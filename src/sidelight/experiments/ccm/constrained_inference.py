@@ -19,7 +19,7 @@ import numpy as np
 
 from sidelight import recipes
 from sidelight.errors import Infeasible, Intractable
-from sidelight.estimators.scorers import ModelScorer
+from sidelight.estimators.constrained import ModelScorer
 from sidelight.estimators.taggers import Tagger
 from sidelight.evidence import gold
 from sidelight.experiments.ccm.citation_rules import citation_rules

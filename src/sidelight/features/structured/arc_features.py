@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints, Keys
-from sidelight.core.kernels import inline_kernel, inner_kernel, kernel, mix
+from sidelight.core.kernels import A, B, C, inline_kernel, inner_kernel, kernel, mix
 from sidelight.features.counts import (
     Differences,
     RowRoom,
@@ -22,7 +22,6 @@ from sidelight.features.counts import (
     end_row,
     filled_rows,
 )
-from sidelight.features.structured.odd_numbers import A, B, C
 
 PLAIN = 36  # features of an arc at most, beside those of the tags between
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints, Keys
+from sidelight.core.kernels import A, B, C
 from sidelight.features.counts import SparseRows
-from sidelight.features.structured.odd_numbers import A, B, C
 from sidelight.features.words.lexicon import string_hashes
 
 ONE: Keys = np.ones(1, dtype=np.uint64)  # the key of a template that sees nothing else

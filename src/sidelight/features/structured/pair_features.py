@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.core.kernels import inline_kernel, inner_kernel, kernel, mix
+from sidelight.core.kernels import A, B, C, inline_kernel, inner_kernel, kernel, mix
 from sidelight.features.counts import (
     Differences,
     RowRoom,
@@ -25,7 +25,6 @@ from sidelight.features.counts import (
     end_row,
     filled_rows,
 )
-from sidelight.features.structured.odd_numbers import A, B, C
 
 SEGMENTS, LETTERS = 0, 1
 MOST = 8  # features of a pair, or of a symbol with nothing

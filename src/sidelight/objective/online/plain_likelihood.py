@@ -14,9 +14,9 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ints
 from sidelight.core.kernels import inner
 from sidelight.features.gradient import FullFeatures
+from sidelight.objective.batch import FullWeights
 from sidelight.objective.expected_features import ShortFeatures, Weighted
 from sidelight.objective.likelihood import LikelihoodTerms
-from sidelight.objective.scorers.linear import FullWeights
 
 
 @dataclass(frozen=True, slots=True)

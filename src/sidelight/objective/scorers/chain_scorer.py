@@ -18,8 +18,7 @@ from sidelight.errors import Intractable
 from sidelight.features.counts import Differences, SparseRows, difference_rows
 from sidelight.features.layout import Layout
 from sidelight.features.rows import LinearScores, Rows, TokenFeatures, scores
-from sidelight.objective.batch import Batch
-from sidelight.objective.scorers.linear import LinearFeatures
+from sidelight.objective.batch import Batch, LinearFeatures
 from sidelight.spaces import Transitions, space_of
 
 

@@ -17,8 +17,7 @@ from sidelight.features.segments.segment_rows import (
     Segments,
     segment_scores,
 )
-from sidelight.objective.batch import Batch
-from sidelight.objective.scorers.linear import LinearFeatures
+from sidelight.objective.batch import Batch, LinearFeatures
 from sidelight.spaces.segments.segment_space import SegmentSpace
 from sidelight.spaces.segments.token_reading import TokenReading
 

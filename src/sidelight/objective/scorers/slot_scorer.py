@@ -11,7 +11,7 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.features.counts import Differences, SparseRows
 from sidelight.features.rows import offsets_of, taken
-from sidelight.objective.scorers.linear import LinearFeatures
+from sidelight.objective.batch import LinearFeatures
 from sidelight.spaces.slots import SlotScores
 
 

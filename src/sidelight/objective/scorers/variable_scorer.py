@@ -21,8 +21,7 @@ from sidelight.features.structured.variable_features import (
     variable_differences,
     variable_scores,
 )
-from sidelight.objective.batch import Batch
-from sidelight.objective.scorers.linear import LinearFeatures
+from sidelight.objective.batch import Batch, LinearFeatures
 from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.spaces.variables.variable_space import VariableBeliefs, VariableSpace
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,8 @@ from sidelight.core.arrays import Floats, Ids, Ints, Keys
 from sidelight.core.file_contents import array_of, lengths_of
 from sidelight.features.rows import offsets_of
 from sidelight.objective.chain_block import pairwise_steps
-from sidelight.objective.cuts import Terms, Worst
-
-
-class DivisibleTerms(Terms, Protocol):
-    """Terms of which each can be had by itself."""
-
-    def part(self, lo: int, hi: int) -> Terms:
-        """The terms lo..hi alone."""
-        ...
+from sidelight.objective.cuts import Worst
+from sidelight.objective.margin import TargetTerms
 
 
 @dataclass(slots=True)
@@ -60,7 +53,7 @@ class _KnownCuts:
 class CutBlocks:
     """Blocks of terms that can be divided."""
 
-    def __init__(self, terms: DivisibleTerms, size: int) -> None:
+    def __init__(self, terms: TargetTerms, size: int) -> None:
         self.terms = terms
         self.prices = terms.prices
         self._parts = [terms.part(i, i + 1) for i in range(len(terms))]
@@ -99,7 +92,7 @@ class CutBlocks:
         clock: float,
         random: Keys,
     ) -> float:
-        """See `frank_wolfe.Blocks`."""
+        """See `ChainBlocks.visit`; a move of the weights adds clock (clock + 1) / 2 times itself to the totals."""
         if order is None:
             random[0] += np.uint64(1)
             rng = np.random.Generator(np.random.PCG64(int(random[0])))

@@ -28,10 +28,10 @@ import math
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Ids, Ints, Keys
+from sidelight.core.arrays import Floats, Ints, Keys
 from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.objective.cuts import logistic_slope
-from sidelight.solvers.duals.term_steps import NEAR, STEPS, products, shuffle
+from sidelight.solvers.duals.term_steps import NEAR, STEPS, TermCuts, products, shuffle
 from sidelight.solvers.duals.working_set import dot, subtract
 
 FULL = 1.0 - 1e-14  # the largest share of its price that a term may have as weight
@@ -39,28 +39,9 @@ SMALL = 1e-12  # differences of violations that are nothing
 
 
 @kernel
-def logistic_steps(
-    begin: Ints,
-    end: Ints,
-    indices: Ids,
-    values: Floats,
-    offsets: Floats,
-    norms: Floats,
-    prices: Floats,
-    alphas: Floats,
-    sums: Floats,
-    weights: Floats,
-    ptr: Ints,  # [N + 1] cuts of each term among the members
-    members: Ints,
-    places: Ints,
-    rooms: Ints,
-    ats: Ints,
-    gram: Floats,
-    active: Ints,  # terms
-    at_most: int,
-    enough: float,
-    state: Keys,
-) -> tuple[int, float]:
+def logistic_steps(cuts: TermCuts, at_most: int, enough: float, state: Keys) -> tuple[int, float]:
+    begin, end, indices, values, offsets, norms, prices, alphas, sums, weights = cuts[:10]
+    ptr, members, places, rooms, ats, gram, active = cuts[10:]
     most = 1
     for i in active:
         most = max(most, ptr[i + 1] - ptr[i])

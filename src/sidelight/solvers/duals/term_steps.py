@@ -6,7 +6,7 @@ See `solvers.dual_coordinate` for the problem.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,28 @@ from sidelight.solvers.duals.working_set import WorkingSet, dot, row_product, su
 
 STEPS = 20  # of one term in one visit at most
 NEAR = 0.01  # of the difference between worst and average at first: if it is so small, the next term has its turn
+
+
+class TermCuts(NamedTuple):
+    """The cuts of terms with their dual variables, as kernels take them: those of a working set, and who takes part."""
+
+    begin: Ints
+    end: Ints
+    indices: Ids
+    values: Floats
+    offsets: Floats
+    norms: Floats
+    prices: Floats  # of terms
+    alphas: Floats
+    sums: Floats  # of terms
+    weights: Floats
+    ptr: Ints  # [N + 1] cuts of each term among the members
+    members: Ints
+    places: Ints
+    rooms: Ints
+    ats: Ints
+    gram: Floats
+    active: Ints  # terms
 
 
 def sweep_terms(
@@ -41,29 +63,11 @@ def sweep_terms(
     chosen = np.flatnonzero((asked | (pool.alphas[: pool.count] > 0.0)) & visited[terms])
     members = chosen[np.argsort(terms[chosen], kind="stable")]
     ptr = offsets_of(np.bincount(terms[chosen], minlength=pool.n_terms))
-    stored = pool.products
-    return steps(
-        pool.begin,
-        pool.end,
-        pool.indices,
-        pool.values,
-        pool.offsets,
-        pool.norms,
-        prices,
-        pool.alphas,
-        pool.sums,
-        weights,
-        ptr,
-        members,
-        stored.places,
-        stored.rooms,
-        stored.at,
-        stored.gram,
-        np.flatnonzero(visited & (prices > 0.0)),
-        at_most,
-        enough,
-        state,
-    )
+    grams = pool.products.places, pool.products.rooms, pool.products.at, pool.products.gram
+    rows = pool.begin, pool.end, pool.indices, pool.values, pool.offsets, pool.norms
+    active = np.flatnonzero(visited & (prices > 0.0))
+    given = TermCuts(*rows, prices, pool.alphas, pool.sums, weights, ptr, members, *grams, active)
+    return steps(given, at_most, enough, state)
 
 
 @inner_kernel
@@ -95,28 +99,9 @@ def products(place: Any, mine: Ints, which: int, room: int, at: int, gram: Float
 
 
 @kernel
-def hinge_steps(
-    begin: Ints,
-    end: Ints,
-    indices: Ids,
-    values: Floats,
-    offsets: Floats,
-    norms: Floats,
-    prices: Floats,
-    alphas: Floats,
-    sums: Floats,
-    weights: Floats,
-    ptr: Ints,  # [N + 1] cuts of each term among the members
-    members: Ints,
-    places: Ints,
-    rooms: Ints,
-    ats: Ints,
-    gram: Floats,
-    active: Ints,  # terms
-    at_most: int,
-    enough: float,
-    state: Keys,
-) -> tuple[int, float]:
+def hinge_steps(cuts: TermCuts, at_most: int, enough: float, state: Keys) -> tuple[int, float]:
+    begin, end, indices, values, offsets, norms, prices, alphas, sums, weights = cuts[:10]
+    ptr, members, places, rooms, ats, gram, active = cuts[10:]
     most = 1
     for i in active:
         most = max(most, ptr[i + 1] - ptr[i])

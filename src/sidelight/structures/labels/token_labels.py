@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.core.arrays import Bytes, Floats, Ids, Ints, by_position
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.checks import by_position
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.features import Attributes, Extractor, FeatureSet, MatrixSequence, Templates, emissions, features_for

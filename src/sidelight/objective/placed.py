@@ -1,9 +1,9 @@
-"""A batch whose best outputs are found where its inputs are held: in workers.
+"""What is made where inputs are held, in workers: the best outputs of a batch, and the sums of log-linear terms.
 
 An output depends on its own input alone, so any cut into shards gives the same bits. Shard k has the inputs k, k + S,
 k + 2 S, …: so every block of terms that a solver looks at has some in every shard, and all workers are busy with it.
 What comes back is the outputs themselves, four bytes a slot, whatever the number of features: cuts and sums are made of
-them here.
+them here. Of log-linear terms a likelihood asks for sums alone: they go along the fixed tree of the shards.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from sidelight.core.arrays import Bytes, Floats, Ints
 from sidelight.features.rows import taken
 from sidelight.objective.batch import Batch
+from sidelight.objective.expected_features import WeightForm
 from sidelight.parallel.place import Held, Place, pieces_of
 from sidelight.spaces import AnyCost, Paths, Space
 
@@ -134,3 +135,51 @@ def _best(batch: Batch, weights: Floats, n_jobs: int | None, which: Any, cost: A
         return None
     some = batch.part(*which) if isinstance(which, tuple) else batch.take(which)
     return replace(some, n_jobs=n_jobs).best(weights, cost=cost)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedTerms:
+    """Terms of inputs that are held shard by shard; sums go along the fixed tree of the shards."""
+
+    held: Held  # of `LogLinearTerms`
+    features: WeightForm  # the form of their weights
+    prices: Floats  # [N]
+
+    def curvature(self, share: float) -> Floats:
+        """A rough guess of what they add to the Hessian's diagonal. # [size]"""
+        found: Floats = self.held.total(_curvature, share)
+        return found
+
+    def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
+        """The loss of every input, without its price. # [N]"""
+        return np.concatenate(self.held.each(_losses, weights, self.held.n_jobs))
+
+    def add_gold(self, gradient: Floats, *, n_jobs: int | None = None) -> None:
+        gradient += self.held.total(_gold, self.held.n_jobs)
+
+    def add_beliefs(self, weights: Floats, gradient: Floats, *, n_jobs: int | None = None) -> float:
+        value, slopes = self.held.total(_beliefs, weights, self.held.n_jobs)
+        gradient += slopes
+        return float(value)
+
+
+def _curvature(terms: Any, share: float) -> Floats:
+    found: Floats = terms.curvature(share)
+    return found.copy()
+
+
+def _losses(terms: Any, weights: Floats, n_jobs: int | None) -> Floats:
+    found: Floats = terms.losses(weights, n_jobs=n_jobs)
+    return found
+
+
+def _gold(terms: Any, n_jobs: int | None) -> Floats:
+    gradient = np.zeros(terms.features.size)
+    terms.add_gold(gradient, n_jobs=n_jobs)
+    return gradient
+
+
+def _beliefs(terms: Any, weights: Floats, n_jobs: int | None) -> tuple[float, Floats]:
+    gradient = np.zeros(terms.features.size)
+    value = terms.add_beliefs(weights, gradient, n_jobs=n_jobs)
+    return value, gradient
