@@ -35,16 +35,16 @@ class Timed:
     labels: int
     weights: int
     place: dict[str, Any] | None  # the figures of the median round
-    workers: list[float]  # seconds of CPU of each worker, a round
+    rounds: list[list[float]]  # seconds of CPU of every round: this process, and each worker
 
     @property
     def path(self) -> float:
-        """Seconds of CPU that cannot but come after one another: this process's and the busiest worker's.
+        """Seconds of CPU of a round that cannot but come after one another: this process's and the busiest worker's.
 
-        Without workers, half of what this process took, as if two threads shared all of it; so this holds on a busy
-        machine too, and favours threads.
+        That of the shortest round, since others on a busy machine can only add to it. Without workers it is half of
+        what this process took, as if two threads had shared all of it, which favours threads.
         """
-        return self.cpu + max(self.workers) if self.workers else self.cpu / 2
+        return min(driver + max(workers) if workers else driver / 2 for driver, *workers in self.rounds)
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,10 @@ class Clock:
     def mark(self, _: Any = None) -> None:
         self._marks.append([time.process_time(), *map(_seconds_of, self._pids)])
 
-    def medians(self, first: int) -> tuple[float, list[float]]:
-        """Of this process, and of the workers, from a mark on."""
-        driver, *workers = np.median(np.diff(self._marks[first:], axis=0), axis=0).tolist()
-        return driver, workers
+    def since(self, first: int) -> tuple[float, list[list[float]]]:
+        """The median of this process, and all rounds, from a mark on."""
+        rounds = np.diff(self._marks[first:], axis=0)
+        return float(np.median(rounds[:, 0])), rounds.tolist()
 
 
 def _seconds_of(pid: int) -> float:
@@ -161,11 +161,11 @@ def _prediction(evidence: list[Any], data: Corpus, chunks: dict[str, Any]) -> Ca
         found = tagger.predict(data.xs)
         seconds = time.perf_counter() - began
         clock.mark()
-        used, workers = clock.medians(0)
+        used, rounds = clock.since(0)
         mark = blake2b(repr(found).encode(), digest_size=8).hexdigest()
         figures = None if place is None or not place.remote else _plain(place.figures())
         sizes = data.tokens, len(tagger.classes_), len(tagger.model_.weights)
-        return Timed(seconds, used, mark, *sizes, figures, workers)
+        return Timed(seconds, used, mark, *sizes, figures, rounds)
 
     return predict
 
@@ -180,8 +180,8 @@ def _timed(
     spans = np.diff([one.seconds for one in rounds[first:]])
     middle = int(np.argsort(spans)[len(spans) // 2])
     place = _plain(rounds[first + middle + 1].place)
-    used, workers = clock.medians(first + 1)
-    return Timed(float(spans[middle]), used, mark.hexdigest(), tokens, labels, weights, place, workers)
+    used, told = clock.since(first + 1)
+    return Timed(float(spans[middle]), used, mark.hexdigest(), tokens, labels, weights, place, told)
 
 
 def _plain(place: Any) -> dict[str, Any] | None:

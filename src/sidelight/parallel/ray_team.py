@@ -23,6 +23,7 @@ from sidelight.core.records import PlaceFigures
 from sidelight.errors import PlaceError
 from sidelight.parallel.place import Function, Held, Node, nodes_within, summed
 from sidelight.parallel.ray_worker import Shortage, Weights, Worker, packed, weights_since
+from sidelight.parallel.raylet_line import RayletLine
 
 START = 120.0  # seconds that workers may take to start
 PATIENCE = 5.0  # seconds without an answer, after which the cluster is looked for
@@ -56,6 +57,7 @@ class Team:
         self._keys = count()
         self._dropped: list[int] = []
         self._looked, self._silent = time.monotonic(), 0  # when its head was looked for, and how often in vain since
+        self._raylet = RayletLine.of_driver()
         self._weights: tuple[int, Any] = (0, None)  # the last large vector, and its number
         self._task: tuple[bytes, int, Any] | None = None  # the last function of items: its mark, number and reference
         self._clean()
@@ -101,6 +103,7 @@ class Team:
     def hold(self, pieces: Sequence[Any]) -> RayHeld:
         began = time.perf_counter()
         blobs = [packed(piece) for piece in pieces]
+        self._look_for_raylet()
         self._bytes += sum(map(len, blobs))
         key = self._new(_Pieces(len(pieces), [self.ray.put(blob) for blob in blobs]))
         self._transit += time.perf_counter() - began
@@ -125,6 +128,7 @@ class Team:
 
     def _put(self, value: Any) -> Any:
         blob = packed(value)
+        self._look_for_raylet()
         self._bytes += len(blob) * len(self)
         return self.ray.put(blob)
 
@@ -229,11 +233,18 @@ class Team:
     def _ready(self, pending: Mapping[Any, Any]) -> Iterator[Any]:
         """References that are answered, while any are pending; raises `PlaceError` where the cluster is gone."""
         while pending:
+            self._look_for_raylet()
             ready, _ = self.ray.wait(list(pending), timeout=PATIENCE)
+            self._look_for_raylet()
             self._look_for_cluster()
             if not ready:
                 self._look_for_those_begun()
             yield from ready
+
+    def _look_for_raylet(self) -> None:
+        """Raise `PlaceError` where Ray's process on this machine has died."""
+        if self._raylet.is_cut():
+            raise PlaceError(f"the Ray cluster {self.address} is gone from this machine; {AGAIN}")
 
     def _look_for_cluster(self) -> None:
         """Now and then, raise `PlaceError` where the cluster is gone: workers may answer for a while without its head,
@@ -271,6 +282,7 @@ class Team:
         """Another actor in the place of one that died over something, with the same pieces."""
         if not self.ray.is_initialized():
             raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}") from None
+        self._look_for_raylet()
         where = f"worker {number} with {name}"
         told = f"{type(error).__name__} {error}"
         if deaths > MOST_SHORTAGES and any(sign in told for sign in SHORT_OF_MEMORY):
