@@ -24,7 +24,9 @@ from sidelight.parallel.threads import shards
 
 SHARD_TOKENS = 1 << 18  # of a shard, about; data with fewer is one, and stays in this process
 
-LOT = 256  # inputs that are predicted together
+LOT = 4096  # inputs that are predicted together, at most: distinct words are looked up once a lot
+LOTS = 16  # of a worker, about, so that all are done at the same time
+FEW = 32  # inputs of a lot that is not worth cutting
 
 Function = Callable[..., Any]
 Node = tuple[int, int]  # pieces lo..hi, whose sum is a node of the tree
@@ -84,6 +86,11 @@ class Place(Protocol):
     @property
     def remote(self) -> bool:
         """Whether its pieces are in other processes."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The number of its workers."""
         ...
 
     def hold(self, pieces: Sequence[Any]) -> Held:
@@ -169,8 +176,9 @@ def figures_since(place: Place, began: float) -> PlaceFigures | None:
 
 def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any) -> list[Any]:
     """The results of function(some items, number of the first, *common), one an item, in the order of the items."""
-    firsts = range(0, len(items), LOT)
-    lots = OneAtATime(lambda number: (list(items[firsts[number] : firsts[number] + LOT]), firsts[number]), len(firsts))
+    size = min(max(len(items) // (LOTS * place.size), FEW), LOT)
+    firsts = range(0, len(items), size)
+    lots = OneAtATime(lambda number: (list(items[firsts[number] : firsts[number] + size]), firsts[number]), len(firsts))
     answers = dict(place.each_done(_of_lot, lots, function, common, place.n_jobs, ahead=2))
     return [found for number in range(len(firsts)) for found in answers[number]]
 
@@ -191,6 +199,7 @@ class ThreadPlace:
     n_jobs: int | None = None
     shard_tokens: int = SHARD_TOKENS
     remote = False
+    size = 1
 
     def hold(self, pieces: Sequence[Any]) -> Held:
         """Stored ones are read when they are asked about, one after another, and not kept."""

@@ -46,6 +46,10 @@ class RayPlace:
     def n_jobs(self) -> int:
         return self.threads
 
+    @property
+    def size(self) -> int:
+        return len(self.team())
+
     def hold(self, pieces: Sequence[Any]) -> Held:
         return self.team().hold(pieces)
 

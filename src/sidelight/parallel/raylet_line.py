@@ -6,7 +6,6 @@ After that Ray ends a driver that touches the object store, without a word; so t
 from __future__ import annotations
 
 import socket
-from contextlib import suppress
 from typing import Any
 
 
@@ -17,10 +16,13 @@ class RayletLine:
         self._line: Any = None
         if path is not None and hasattr(socket, "AF_UNIX"):
             line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            with suppress(OSError):
+            try:
                 line.connect(path)
-                line.setblocking(False)
-                self._line = line
+            except OSError:  # not ours to open, as on a machine of several users
+                line.close()
+                return
+            line.setblocking(False)
+            self._line = line
 
     @classmethod
     def of_driver(cls) -> RayletLine:
@@ -28,6 +30,10 @@ class RayletLine:
         from ray._private import worker
 
         return cls(getattr(worker.global_worker.node, "raylet_socket_name", None))
+
+    def __del__(self) -> None:
+        if self._line is not None:
+            self._line.close()
 
     def is_cut(self) -> bool:
         """Whether the other end is gone."""
