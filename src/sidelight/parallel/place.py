@@ -11,7 +11,7 @@ piece as it was, and the question is asked once more.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -27,6 +27,7 @@ SHARD_TOKENS = 1 << 18  # of a shard, about; data with fewer is one, and stays i
 LOT = 4096  # inputs that are predicted together, at most: distinct words are looked up once a lot
 LOTS = 16  # of a worker, about, so that all are done at the same time
 FEW = 32  # inputs of a lot that is not worth cutting
+WAITING = 4  # items of a worker that may wait for one before them
 
 Function = Callable[..., Any]
 Node = tuple[int, int]  # pieces lo..hi, whose sum is a node of the tree
@@ -98,11 +99,12 @@ class Place(Protocol):
         ...
 
     def each_done(
-        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+        self, function: Function, items: Iterable[Any], *common: Any, ahead: int = 1, most: int | None = None
     ) -> Iterator[tuple[int, Any]]:
         """function(item, *common) of every item with its number, as it is done: tasks that take unlike times.
 
-        `ahead`: how many a worker has at a time, where there are workers.
+        `ahead`: how many a worker has at a time, where there are workers; `most`: how many items are taken from the
+        first one that is not done on (None: as many as there are).
         """
         ...
 
@@ -183,6 +185,17 @@ def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any
     return [found for number in range(len(firsts)) for found in answers[number]]
 
 
+def in_order(place: Place, function: Function, items: Iterable[Any], *common: Any) -> Iterator[Any]:
+    """function(item, *common) of items that come one after another, in their order; few are here at a time."""
+    found: dict[int, Any] = {}
+    wanted = 0
+    for number, answer in place.each_done(function, items, *common, ahead=2, most=WAITING * place.size):
+        found[number] = answer
+        while wanted in found:
+            yield found.pop(wanted)
+            wanted += 1
+
+
 def _of_lot(lot: tuple[list[Any], int], function: Function, common: tuple[Any, ...], n_jobs: int | None) -> Any:
     return function(*lot, *common, n_jobs)
 
@@ -208,7 +221,7 @@ class ThreadPlace:
         return _Here(pieces, self.n_jobs)
 
     def each_done(
-        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+        self, function: Function, items: Iterable[Any], *common: Any, ahead: int = 1, most: int | None = None
     ) -> Iterator[tuple[int, Any]]:
         for number, item in enumerate(items):
             yield number, function(item, *common)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,9 +54,9 @@ class RayPlace:
         return self.team().hold(pieces)
 
     def each_done(
-        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+        self, function: Function, items: Iterable[Any], *common: Any, ahead: int = 1, most: int | None = None
     ) -> Iterator[tuple[int, Any]]:
-        return self.team().each_done(function, items, *common, ahead=ahead)
+        return self.team().each_done(function, items, *common, ahead=ahead, most=most)
 
     def figures(self) -> PlaceFigures | None:
         return self.team().figures()

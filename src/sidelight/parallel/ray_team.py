@@ -11,7 +11,8 @@ from __future__ import annotations
 import pickle
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import count
@@ -32,6 +33,7 @@ LARGE = 1 << 13  # numbers in a vector that is told by its changes
 MOST_DEATHS = 8  # of one worker over one question
 MOST_SHORTAGES = 2  # of memory, which others may have taken for a while
 SHORT_OF_MEMORY = ("NODE_OUT_OF_MEMORY", "running low on memory", "OutOfMemoryError")  # Ray's words
+END = object()  # of items
 AGAIN = "start the same command again: with a checkpoint it goes on from the last round"
 
 
@@ -181,26 +183,35 @@ class Team:
         return [found[number] for number in numbers]
 
     def each_done(
-        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+        self, function: Function, items: Iterable[Any], *common: Any, ahead: int = 1, most: int | None = None
     ) -> Iterator[tuple[int, Any]]:
         """function(item, *common) of every item, as it is done, with its number: whoever is idle gets the next.
 
-        A worker has `ahead` of them at a time: with two it need not wait for the next one.
+        A worker has `ahead` of them at a time: with two it need not wait for the next one. See `Place.each_done`.
         """
         self._forget()
-        self._shards = max(self._shards, len(items))
         key = self._task_of(function, common)
-        deaths = dict.fromkeys(range(len(items)), 0)
+        deaths: Counter[int] = Counter()
         pending: dict[Any, tuple[int, int, Any]] = {}  # item, worker, and who that was
-        left, busy, began = iter(range(len(items))), [0.0] * len(self), time.perf_counter()
+        left, busy, began, taken = iter(items), [0.0] * len(self), time.perf_counter(), 0
+        idle = ahead * list(range(len(self)))  # workers
+        blobs: dict[int, bytes] = {}  # items that are not done
 
         def begin(item: int, number: int) -> None:
-            blob, actor = packed(items[item]), self._actors[number]
-            self._bytes += len(blob)
-            pending[actor.carry_out.remote(key, item, blob)] = item, number, actor
+            actor = self._actors[number]
+            self._bytes += len(blobs[item])
+            pending[actor.carry_out.remote(key, item, blobs[item])] = item, number, actor
 
-        for number, item in zip(ahead * list(range(len(self))), left):  # in this order: what is left stays whole
-            begin(item, number)
+        def begin_more() -> None:
+            nonlocal taken
+            while idle and (most is None or taken - next(iter(blobs), taken) < most):
+                if (following := next(left, END)) is END:
+                    return
+                blobs[taken] = packed(following)
+                begin(taken, idle.pop(0))
+                taken += 1
+
+        begin_more()
         for reference in self._ready(pending):
             item, number, actor = pending.pop(reference)
             try:
@@ -211,11 +222,13 @@ class Team:
                     self._restart(number, f"task {item}", deaths[item], error)
                 begin(item, number)
                 continue
-            if (following := next(left, None)) is not None:
-                begin(following, number)
+            del blobs[item]
+            idle.append(number)
+            begin_more()
             self._bytes += len(blob)
             busy[number] += seconds
             yield item, pickle.loads(blob)
+        self._shards = max(self._shards, taken)
         self._inference += max(busy)
         self._transit += max(time.perf_counter() - began - max(busy), 0.0)
 
