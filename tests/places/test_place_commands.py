@@ -45,6 +45,22 @@ def test_commands_in_a_place_write_what_they_write_here(workers, tmp_path, monke
     assert told[0] == told[1]
 
 
+def test_scores_of_pieces_are_those_of_the_file_whoever_dies(workers, chaos, tmp_path, monkeypatch):
+    gold = write(tmp_path / "gold.txt", placed_fits.XS, placed_fits.YS)
+    run("train", "--gold", gold, "--learner", "perceptron", "--out", tmp_path / "m", "--jobs", 1)
+    whole = run("evaluate", tmp_path / "m", gold)
+    monkeypatch.setattr("sidelight.data.text_pieces.SIZE", 300)
+    told = ["evaluate", tmp_path / "m", gold, "--place", "ray"]
+    with chaos(seed=3, most=2, share=1.0).loose() as loose:
+        assert run(*told, "--json", tmp_path / "s.json", "--resume") == whole
+    assert loose.kills and workers.figures().shards > 4
+    gold.write_text(gold.read_text() + "alone\n", encoding="utf-8")
+    said = [run(*told[:3], *place, code=2) for place in ((), told[3:])]
+    assert said[0] == said[1] and "gold.txt:" in said[0]
+    gold.write_text("")
+    assert run(*told, code=2) == run(*told[:3], code=2)
+
+
 @pytest.mark.parametrize("format", ["columns", "jsonl"])
 def test_pieces_of_files_come_back_in_order_whoever_dies(format, workers, chaos, tmp_path, monkeypatch):
     gold = write(tmp_path / "gold.txt", placed_fits.XS, placed_fits.YS)

@@ -40,21 +40,25 @@ class StoredCorpus:
 
     def pieces(self, kind: str, path: Path, *, after: Position = START) -> Iterator[tuple[TextPiece, list[Evidence]]]:
         """The evidence of one file, some at a time; raises `DataError` as `load_evidence` does."""
-        column: Any = self.label_column if kind != "unlabeled" else "auto"
         width: int | None = None
         empty = after.begin == 0
         for piece in file_pieces(path, self.format, begin=after.begin, first=after.lines):
             if piece.is_blank:
                 continue
             empty = False
+            found = self.evidence(kind, path, piece)
             with placed(piece):
-                own = _format(path, self.format)
-                found = load_evidence(piece, kind, format=own, label_column=column)  # type: ignore[arg-type]
                 width = _checked_width(found, width)
             yield piece, found
         if empty:  # say so in the words of the reader
             nothing: Any = TextPiece(shown_name(path), [], 0, 0)
-            load_evidence(nothing, kind, format=_format(path, self.format), label_column=column)
+            self.evidence(kind, path, nothing)
+
+    def evidence(self, kind: str, path: Path, piece: TextPiece) -> list[Evidence]:
+        """What is in one piece of a file."""
+        column: Any = self.label_column if kind != "unlabeled" else "auto"
+        with placed(piece):
+            return load_evidence(piece, kind, format=_format(path, self.format), label_column=column)  # type: ignore[arg-type]
 
 
 def stored(

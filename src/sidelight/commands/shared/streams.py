@@ -51,12 +51,10 @@ class Labelling:
         """
         first: First | None = None
         if place.remote and whole:
-            for told, found, at in in_order(place, _labelled_there, self._packed(after), self, place.n_jobs):
-                if isinstance(found, DataError):
-                    raise found
+            for told, text, last in pieces_there(place, _text_there, self._pieces(after), self, place.n_jobs):
                 first = first or told
-                _check_alike(first, told)
-                yield found, at
+                check_columns(first, told)
+                yield text, last
         else:
             for piece in self._pieces(after):
                 labelled = self.labelled(piece, predict, first)
@@ -73,7 +71,7 @@ class Labelling:
         read = self._read(piece)
         corpus = Corpus([in_columns(x) for x in read.xs], read.ys, read.origins)
         with placed(piece):
-            _check_alike(first or _first(corpus), _first(corpus))
+            check_columns(first or _first(corpus), _first(corpus))
             check_fits(self.model, list(zip(corpus.xs, corpus.origins)))
         return LabelledPiece(piece, corpus, predict(corpus.xs))
 
@@ -84,33 +82,49 @@ class Labelling:
         pieces = file_pieces(self.path, self.format, begin=after.begin, first=after.lines)
         return (piece for piece in pieces if not piece.is_blank)
 
-    def _packed(self, after: Position) -> Iterator[Any]:
-        """Pieces for workers, and last what is wrong with the file, if anything is: its turn comes after them."""
-        try:
-            for piece in self._pieces(after):
-                yield replace(piece, lines=[]), "\n".join(piece.lines)
-        except DataError as error:
-            yield error, ""
 
-
-def _labelled_there(item: tuple[Any, str], labelling: Labelling, n_jobs: int | None) -> tuple[First | None, Any, Any]:
-    """The first input of a piece, what is written of it, or what is wrong, and where it ends."""
-    piece, text = item
-    if isinstance(piece, DataError):
-        return None, piece, None
-    piece = replace(piece, lines=text.split("\n"))
-    try:
-        labelled = labelling.labelled(piece, lambda xs: list(labelling.model.predict(xs, n_jobs=n_jobs)))
-        return _first(labelled.corpus), labelling.write(labelled), piece.last
-    except DataError as error:
-        return None, error, None
+def _text_there(piece: TextPiece, labelling: Labelling, n_jobs: int | None) -> tuple[First, str, Position]:
+    """The first input of a piece, what is written of it, and where it ends."""
+    labelled = labelling.labelled(piece, lambda xs: list(labelling.model.predict(xs, n_jobs=n_jobs)))
+    return _first(labelled.corpus), labelling.write(labelled), piece.last
 
 
 def _first(corpus: Corpus) -> First:
     return corpus.xs[0], corpus.origins[0]
 
 
-def _check_alike(first: First, other: First) -> None:
+def pieces_there(
+    place: Place, function: Callable[..., Any], pieces: Iterable[TextPiece], *common: Any
+) -> Iterator[Any]:
+    """function(piece, *common) of the pieces of a file in their order, by workers, who read them.
+
+    Raises what is wrong with the file, or with a piece, when its turn comes.
+    """
+
+    def packed() -> Iterator[Any]:
+        try:
+            for piece in pieces:
+                yield replace(piece, lines=[]), "\n".join(piece.lines)
+        except DataError as error:
+            yield error, ""
+
+    for found in in_order(place, _done_there, packed(), function, common):
+        if isinstance(found, DataError):
+            raise found
+        yield found
+
+
+def _done_there(item: tuple[Any, str], function: Callable[..., Any], common: tuple[Any, ...]) -> Any:
+    piece, text = item
+    if isinstance(piece, DataError):
+        return piece
+    try:
+        return function(replace(piece, lines=text.split("\n")), *common)
+    except DataError as error:
+        return error
+
+
+def check_columns(first: First, other: First) -> None:
     """Raise `DataError` where tokens have other columns than before."""
     if isinstance(other[0], list) and isinstance(other[0][0], tuple):
         check_alike([first, other])
