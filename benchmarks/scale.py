@@ -23,7 +23,7 @@ from benchmarks.scale_fits import Corpus, Timed, families, threads
 from sidelight.parallel.ray_place import RayPlace, disband
 
 LEAST, MOST = 0.8, 0.15  # efficiency of two workers, overhead of the place
-PROMISED = ("CRF", "HMM EM", "word alignment", "prediction")
+PROMISED = ("CRF", "HMM EM", "word alignment", "prediction", "prediction of a file")
 
 
 Found = dict[str, dict[str, Timed]]  # by family, and by place: "threads", or a number of workers

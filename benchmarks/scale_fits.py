@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ import numpy as np
 import sidelight as sl
 from benchmarks.chunking_data import load
 from sidelight import recipes
+from sidelight.commands.shared.streams import LabelledPiece, Labelling
+from sidelight.core.atomic_files import write_atomically
+from sidelight.core.journal import START
+from sidelight.data import write_columns
 from sidelight.parallel.place import ThreadPlace
 
 TOKENS = 2_000_000
@@ -118,6 +123,7 @@ def families(data: Corpus) -> dict[str, Callable[[Any, int | None], Timed]]:
         "HMM EM": _tagger(partly, data, {"learner": recipes.em(iterations=5)}),
         "word alignment": _aligner(data),
         "prediction": _prediction(gold[:tenth], data, chunks),
+        "prediction of a file": _file_prediction(gold[:tenth], data, chunks),
     }
 
 
@@ -150,24 +156,59 @@ def _aligner(data: Corpus) -> Callable[[Any, int | None], Timed]:
 
 
 def _prediction(evidence: list[Any], data: Corpus, chunks: dict[str, Any]) -> Callable[[Any, int | None], Timed]:
-    tagger = sl.Tagger(learner="perceptron", max_rounds=2, **chunks).fit(evidence)
+    tagger = _quick(evidence, chunks)
 
     def predict(place: Any, n_jobs: int | None) -> Timed:
         tagger.set_params(place=place, n_jobs=n_jobs)
         tagger.predict(data.xs[:2048])  # every worker has some
-        if place is not None and place.remote:
-            place.figures()
-        clock, began = Clock(place), time.perf_counter()
-        found = tagger.predict(data.xs)
-        seconds = time.perf_counter() - began
-        clock.mark()
-        used, rounds = clock.since(0)
-        mark = blake2b(repr(found).encode(), digest_size=8).hexdigest()
-        figures = None if place is None or not place.remote else _plain(place.figures())
-        sizes = data.tokens, len(tagger.classes_), len(tagger.model_.weights)
-        return Timed(seconds, used, mark, *sizes, figures, rounds)
+        return _once(place, lambda: repr(tagger.predict(data.xs)).encode(), data.tokens, tagger)
 
     return predict
+
+
+def _file_prediction(evidence: list[Any], data: Corpus, chunks: dict[str, Any]) -> Callable[[Any, int | None], Timed]:
+    """As `sidelight predict`, which reads a file and writes another."""
+    tagger = _quick(evidence, chunks)
+
+    def predict(place: Any, n_jobs: int | None) -> Timed:
+        with tempfile.TemporaryDirectory() as folder:
+            file, out = Path(folder, "new.txt"), Path(folder, "tagged.txt")
+            few, rest = data.xs[:2048], data.xs
+            for xs in (few, rest):  # the first so that every worker has some
+                file.write_text("".join("\n".join(map("\t".join, x)) + "\n\n" for x in xs), encoding="utf-8")
+                labelling = Labelling(tagger.model_, file, None, None, _tagged_text)
+                timed = _once(place, lambda: _written(labelling, place, n_jobs, out), data.tokens, tagger)
+        return timed
+
+    return predict
+
+
+def _written(labelling: Labelling, place: Any, n_jobs: int | None, out: Path) -> bytes:
+    texts = labelling.texts(place, lambda xs: labelling.model.predict(xs, n_jobs=n_jobs), START, whole=True)
+    write_atomically(out, (text.encode() for text, _ in texts))
+    return out.read_bytes()
+
+
+def _tagged_text(found: LabelledPiece) -> str:
+    return write_columns(found.corpus.xs, found.predicted)
+
+
+def _quick(evidence: list[Any], chunks: dict[str, Any]) -> sl.Tagger:
+    return sl.Tagger(learner="perceptron", max_rounds=2, **chunks).fit(evidence)
+
+
+def _once(place: Any, run: Callable[[], bytes], tokens: int, tagger: sl.Tagger) -> Timed:
+    """One run as a round."""
+    if place is not None and place.remote:
+        place.figures()
+    clock, began = Clock(place), time.perf_counter()
+    found = run()
+    seconds = time.perf_counter() - began
+    clock.mark()
+    used, rounds = clock.since(0)
+    mark = blake2b(found, digest_size=8).hexdigest()
+    figures = None if place is None or not place.remote else _plain(place.figures())
+    return Timed(seconds, used, mark, tokens, len(tagger.classes_), len(tagger.model_.weights), figures, rounds)
 
 
 def _timed(

@@ -4,8 +4,9 @@ Data is cut into pieces, *shards*, which depend on the data alone. A place holds
 once by a function of one piece. Sums are made along one fixed tree over the pieces, so that they have the same bits
 wherever the pieces are, and however many workers there are.
 
-A function that is asked must be one of a module, and must not change its piece: a worker that died begins anew with the
-piece as it was, and the question is asked once more.
+A function that is asked must be one of a module. It must not change its piece: a worker that died begins anew with the
+piece as it was, and the question is asked once more. And it must not keep a large vector that it is given: the next
+question may change it.
 """
 
 from __future__ import annotations

@@ -142,6 +142,7 @@ def _connected(address: str, workers: int | None, threads: int) -> Any:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "ignore_reinit_error": True}
     if address == LOCAL:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_worker_niceness", "0")  # as threads: Ray's 15 starves them on a busy machine
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         cpus = max(thread_count(-1), (workers or 1) * threads)
         return _started(ray, {"num_cpus": cpus, "include_dashboard": False, **quiet})

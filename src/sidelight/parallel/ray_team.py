@@ -140,8 +140,8 @@ class Team:
         for k, one in enumerate(common):
             if isinstance(one, np.ndarray) and one.dtype == np.float64 and one.ndim == 1 and one.size >= LARGE:
                 number, known = self._weights
-                told[k] = weights_since(number + 1, known, one)
-                self._weights = number + 1, one.copy()
+                told[k] = since = weights_since(number + 1, known, one)
+                self._weights = number + 1, one.copy() if since.places is None else since.after(known)
                 break
         return self._put((function, tuple(told)))
 
