@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,7 @@ def _prediction(evidence: list[Any], data: Corpus, chunks: dict[str, Any]) -> Ca
     def predict(place: Any, n_jobs: int | None) -> Timed:
         tagger.set_params(place=place, n_jobs=n_jobs)
         tagger.predict(data.xs[:2048])  # every worker has some
-        return _once(place, lambda: repr(tagger.predict(data.xs)).encode(), data.tokens, tagger)
+        return _once(place, partial(tagger.predict, data.xs), data.tokens, tagger)
 
     return predict
 
@@ -177,16 +178,16 @@ def _file_prediction(evidence: list[Any], data: Corpus, chunks: dict[str, Any]) 
             for xs in (few, rest):  # the first so that every worker has some
                 file.write_text("".join("\n".join(map("\t".join, x)) + "\n\n" for x in xs), encoding="utf-8")
                 labelling = Labelling(tagger.model_, file, None, None, _tagged_text)
-                timed = _once(place, lambda: _written(labelling, place, n_jobs, out), data.tokens, tagger)
+                timed = _once(place, partial(_written, labelling, place, n_jobs, out), data.tokens, tagger)
         return timed
 
     return predict
 
 
-def _written(labelling: Labelling, place: Any, n_jobs: int | None, out: Path) -> bytes:
+def _written(labelling: Labelling, place: Any, n_jobs: int | None, out: Path) -> str:
     texts = labelling.texts(place, lambda xs: labelling.model.predict(xs, n_jobs=n_jobs), START, whole=True)
     write_atomically(out, (text.encode() for text, _ in texts))
-    return out.read_bytes()
+    return out.read_text(encoding="utf-8")
 
 
 def _tagged_text(found: LabelledPiece) -> str:
@@ -197,7 +198,7 @@ def _quick(evidence: list[Any], chunks: dict[str, Any]) -> sl.Tagger:
     return sl.Tagger(learner="perceptron", max_rounds=2, **chunks).fit(evidence)
 
 
-def _once(place: Any, run: Callable[[], bytes], tokens: int, tagger: sl.Tagger) -> Timed:
+def _once(place: Any, run: Callable[[], Any], tokens: int, tagger: sl.Tagger) -> Timed:
     """One run as a round."""
     if place is not None and place.remote:
         place.figures()
@@ -206,7 +207,7 @@ def _once(place: Any, run: Callable[[], bytes], tokens: int, tagger: sl.Tagger) 
     seconds = time.perf_counter() - began
     clock.mark()
     used, rounds = clock.since(0)
-    mark = blake2b(found, digest_size=8).hexdigest()
+    mark = blake2b(repr(found).encode(), digest_size=8).hexdigest()
     figures = None if place is None or not place.remote else _plain(place.figures())
     return Timed(seconds, used, mark, tokens, len(tagger.classes_), len(tagger.model_.weights), figures, rounds)
 

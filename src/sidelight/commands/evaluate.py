@@ -23,7 +23,7 @@ from sidelight.commands.shared.rule_options import (
     note_missing_rules,
     predictor,
 )
-from sidelight.commands.shared.streams import check_columns, note_resumed, pieces_there, run_mark
+from sidelight.commands.shared.streams import PARTS, check_columns, note_resumed, pieces_there, run_mark
 from sidelight.commands.shared.structure_scores import DecisionScores, Scored, told_comparison
 from sidelight.commands.shared.structured import limited, read_items, refuse, under_rules
 from sidelight.core.file_contents import mapping_of, reading
@@ -191,7 +191,7 @@ def _tallies_there(
 ) -> Iterator[tuple[Position, Tally]]:
     """Where each piece of a file ends, and its scores, by workers."""
     first: Any = None
-    pieces = file_pieces(file, corpus.format, begin=after.begin, first=after.lines)
+    pieces = file_pieces(file, corpus.format, after=after, parts=PARTS)
     full = (piece for piece in pieces if not piece.is_blank)
     for told, last, found in pieces_there(place, _tallied_there, full, model, corpus, file, scheme, place.n_jobs):
         first = first or told

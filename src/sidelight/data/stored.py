@@ -9,9 +9,10 @@ from typing import Any
 
 from sidelight.core.checks import file_name
 from sidelight.core.journal import START, Position
+from sidelight.data import text_pieces
 from sidelight.data.files import STDIN, shown_name
 from sidelight.data.load import format_of, load_corpus, load_evidence
-from sidelight.data.parquet_pieces import parquet_pieces
+from sidelight.data.parquet_pieces import ROWS, parquet_pieces
 from sidelight.data.text_pieces import TextPiece, pieces_of, placed
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
@@ -42,7 +43,7 @@ class StoredCorpus:
         """The evidence of one file, some at a time; raises `DataError` as `load_evidence` does."""
         width: int | None = None
         empty = after.begin == 0
-        for piece in file_pieces(path, self.format, begin=after.begin, first=after.lines):
+        for piece in file_pieces(path, self.format, after=after):
             if piece.is_blank:
                 continue
             empty = False
@@ -86,12 +87,15 @@ def stored(
     return StoredCorpus({k: v for k, v in files.items() if v}, Path(file_name(folder)), format, label_column)
 
 
-def file_pieces(path: Path, format: str | None, *, begin: int = 0, first: int = 0) -> Iterator[TextPiece]:
-    """The pieces of a file of any format, from a place on where an earlier reading stopped."""
+def file_pieces(path: Path, format: str | None, *, after: Position = START, parts: int = 1) -> Iterator[TextPiece]:
+    """The pieces of a file of any format, from a place on where an earlier reading stopped.
+
+    With `parts` they are so many times smaller, for several to work on.
+    """
     if (format or format_of(path)) == "parquet":
-        return parquet_pieces(path, begin=begin)
+        return parquet_pieces(path, begin=after.begin, rows=ROWS // parts)
     by_line = (format or format_of(path)) == "jsonl"
-    return pieces_of(path, by_line=by_line, begin=begin, first=first)
+    return pieces_of(path, by_line=by_line, begin=after.begin, first=after.lines, size=text_pieces.SIZE // parts)
 
 
 def corpus_of(piece: TextPiece, path: Path, format: str | None, *, label_column: int | None) -> Any:

@@ -28,6 +28,7 @@ class LabelledPiece(NamedTuple):
     predicted: list[Any]
 
 
+PARTS = 4  # of a piece, for workers, so that all are done at about the same time
 First = tuple[Any, Any]  # the first input of a file, or of a piece, and where it is
 
 
@@ -51,7 +52,8 @@ class Labelling:
         """
         first: First | None = None
         if place.remote and whole:
-            for told, text, last in pieces_there(place, _text_there, self._pieces(after), self, place.n_jobs):
+            pieces = self._pieces(after, parts=PARTS)
+            for told, text, last in pieces_there(place, _text_there, pieces, self, place.n_jobs):
                 first = first or told
                 check_columns(first, told)
                 yield text, last
@@ -78,8 +80,8 @@ class Labelling:
     def _read(self, piece: TextPiece) -> Any:
         return corpus_of(piece, self.path, self.format, label_column=self.label_column)
 
-    def _pieces(self, after: Position) -> Iterator[TextPiece]:
-        pieces = file_pieces(self.path, self.format, begin=after.begin, first=after.lines)
+    def _pieces(self, after: Position, *, parts: int = 1) -> Iterator[TextPiece]:
+        pieces = file_pieces(self.path, self.format, after=after, parts=parts)
         return (piece for piece in pieces if not piece.is_blank)
 
 
