@@ -41,16 +41,23 @@ class Timed:
     labels: int
     weights: int
     place: dict[str, Any] | None  # the figures of the median round
-    rounds: list[list[float]]  # seconds of CPU of every round: this process, and each worker
+    rounds: list[list[float]]  # seconds of CPU of every round: the main thread, those beside it, and each worker
+    in_turn: bool = False  # whether the next piece goes to whoever is idle
 
     @property
     def path(self) -> float:
-        """Seconds of CPU of a round that cannot but come after one another: this process's and the busiest worker's.
+        """Seconds of CPU of a round that come after one another: those of this process and of the busiest worker.
 
-        That of the shortest round, since others on a busy machine can only add to it. Without workers it is half of
-        what this process took, as if two threads had shared all of it, which favours threads.
+        That of the shortest round, since others on a busy machine can only add to it. Without workers it is the main
+        thread's and half of what the two beside it took; where pieces go to whoever is idle, workers share evenly, as
+        they would on a quiet machine.
         """
-        return min(driver + max(workers) if workers else driver / 2 for driver, *workers in self.rounds)
+        return min(self._path(*one) for one in self.rounds)
+
+    def _path(self, main: float, beside: float, *workers: float) -> float:
+        if not workers:
+            return main + beside / 2
+        return main + beside + (sum(workers) / len(workers) if self.in_turn else max(workers))
 
 
 @dataclass(frozen=True)
@@ -94,12 +101,13 @@ class Clock:
         self.mark()
 
     def mark(self, _: Any = None) -> None:
-        self._marks.append([time.process_time(), *map(_seconds_of, self._pids)])
+        main = time.thread_time()
+        self._marks.append([main, time.process_time() - main, *map(_seconds_of, self._pids)])
 
     def since(self, first: int) -> tuple[float, list[list[float]]]:
         """The median of this process, and all rounds, from a mark on."""
         rounds = np.diff(self._marks[first:], axis=0)
-        return float(np.median(rounds[:, 0])), rounds.tolist()
+        return float(np.median(rounds[:, :2].sum(axis=1))), rounds.tolist()
 
 
 def _seconds_of(pid: int) -> float:
@@ -209,7 +217,7 @@ def _once(place: Any, run: Callable[[], Any], tokens: int, tagger: sl.Tagger) ->
     used, rounds = clock.since(0)
     mark = blake2b(repr(found).encode(), digest_size=8).hexdigest()
     figures = None if place is None or not place.remote else _plain(place.figures())
-    return Timed(seconds, used, mark, tokens, len(tagger.classes_), len(tagger.model_.weights), figures, rounds)
+    return Timed(seconds, used, mark, tokens, len(tagger.classes_), len(tagger.model_.weights), figures, rounds, True)
 
 
 def _timed(
