@@ -23,7 +23,7 @@ from benchmarks.scale_fits import Corpus, Timed, families, threads
 from sidelight.parallel.ray_place import RayPlace, disband
 
 LEAST, MOST = 0.8, 0.15  # efficiency of two workers, overhead of the place
-PROMISED = ("CRF", "HMM EM", "word alignment", "prediction")
+PROMISED = ("CRF", "HMM EM", "word alignment", "prediction", "prediction of a file")
 
 
 Found = dict[str, dict[str, Timed]]  # by family, and by place: "threads", or a number of workers
@@ -90,7 +90,7 @@ def _line(name: str, runs: dict[str, Timed]) -> str:
         f"{name}: a round of {two.tokens:,} tokens: threads {here.seconds:.2f} s, one worker {one.seconds:.2f} s, two"
         f" {two.seconds:.2f} s; efficiency {efficiency:.2f}, overhead {overhead:+.0%}, bits"
         f" {'the same' if same else 'DIFFER'}{verdict}\n    {place.get('bytes', 0) / 1e6:,.1f} MB, {', '.join(parts)}\n"
-        f"    in seconds of CPU: threads {here.path:.2f} (half of all), one worker {one.path:.2f} ({one.cpu:.2f} in the"
+        f"    in seconds of CPU: threads {here.path:.2f}, one worker {one.path:.2f} ({one.cpu:.2f} in the"
         f" driver), two {two.path:.2f} ({two.cpu:.2f}); {busy}"
     )
 

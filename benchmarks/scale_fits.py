@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,10 @@ import numpy as np
 import sidelight as sl
 from benchmarks.chunking_data import load
 from sidelight import recipes
+from sidelight.commands.shared.streams import LabelledPiece, Labelling
+from sidelight.core.atomic_files import write_atomically
+from sidelight.core.journal import START
+from sidelight.data import write_columns
 from sidelight.parallel.place import ThreadPlace
 
 TOKENS = 2_000_000
@@ -35,16 +41,23 @@ class Timed:
     labels: int
     weights: int
     place: dict[str, Any] | None  # the figures of the median round
-    workers: list[float]  # seconds of CPU of each worker, a round
+    rounds: list[list[float]]  # seconds of CPU of every round: the main thread, those beside it, and each worker
+    in_turn: bool = False  # whether the next piece goes to whoever is idle
 
     @property
     def path(self) -> float:
-        """Seconds of CPU that cannot but come after one another: this process's and the busiest worker's.
+        """Seconds of CPU of a round that come after one another: those of this process and of the busiest worker.
 
-        Without workers, half of what this process took, as if two threads shared all of it; so this holds on a busy
-        machine too, and favours threads.
+        That of the shortest round, since others on a busy machine can only add to it. Without workers it is the main
+        thread's and half of what the two beside it took; where pieces go to whoever is idle, workers share evenly, as
+        they would on a quiet machine.
         """
-        return self.cpu + max(self.workers) if self.workers else self.cpu / 2
+        return min(self._path(*one) for one in self.rounds)
+
+    def _path(self, main: float, beside: float, *workers: float) -> float:
+        if not workers:
+            return main + beside / 2
+        return main + beside + (sum(workers) / len(workers) if self.in_turn else max(workers))
 
 
 @dataclass(frozen=True)
@@ -88,12 +101,13 @@ class Clock:
         self.mark()
 
     def mark(self, _: Any = None) -> None:
-        self._marks.append([time.process_time(), *map(_seconds_of, self._pids)])
+        main = time.thread_time()
+        self._marks.append([main, time.process_time() - main, *map(_seconds_of, self._pids)])
 
-    def medians(self, first: int) -> tuple[float, list[float]]:
-        """Of this process, and of the workers, from a mark on."""
-        driver, *workers = np.median(np.diff(self._marks[first:], axis=0), axis=0).tolist()
-        return driver, workers
+    def since(self, first: int) -> tuple[float, list[list[float]]]:
+        """The median of this process, and all rounds, from a mark on."""
+        rounds = np.diff(self._marks[first:], axis=0)
+        return float(np.median(rounds[:, :2].sum(axis=1))), rounds.tolist()
 
 
 def _seconds_of(pid: int) -> float:
@@ -118,6 +132,7 @@ def families(data: Corpus) -> dict[str, Callable[[Any, int | None], Timed]]:
         "HMM EM": _tagger(partly, data, {"learner": recipes.em(iterations=5)}),
         "word alignment": _aligner(data),
         "prediction": _prediction(gold[:tenth], data, chunks),
+        "prediction of a file": _file_prediction(gold[:tenth], data, chunks),
     }
 
 
@@ -150,24 +165,59 @@ def _aligner(data: Corpus) -> Callable[[Any, int | None], Timed]:
 
 
 def _prediction(evidence: list[Any], data: Corpus, chunks: dict[str, Any]) -> Callable[[Any, int | None], Timed]:
-    tagger = sl.Tagger(learner="perceptron", max_rounds=2, **chunks).fit(evidence)
+    tagger = _quick(evidence, chunks)
 
     def predict(place: Any, n_jobs: int | None) -> Timed:
         tagger.set_params(place=place, n_jobs=n_jobs)
         tagger.predict(data.xs[:2048])  # every worker has some
-        if place is not None and place.remote:
-            place.figures()
-        clock, began = Clock(place), time.perf_counter()
-        found = tagger.predict(data.xs)
-        seconds = time.perf_counter() - began
-        clock.mark()
-        used, workers = clock.medians(0)
-        mark = blake2b(repr(found).encode(), digest_size=8).hexdigest()
-        figures = None if place is None or not place.remote else _plain(place.figures())
-        sizes = data.tokens, len(tagger.classes_), len(tagger.model_.weights)
-        return Timed(seconds, used, mark, *sizes, figures, workers)
+        return _once(place, partial(tagger.predict, data.xs), data.tokens, tagger)
 
     return predict
+
+
+def _file_prediction(evidence: list[Any], data: Corpus, chunks: dict[str, Any]) -> Callable[[Any, int | None], Timed]:
+    """As `sidelight predict`, which reads a file and writes another."""
+    tagger = _quick(evidence, chunks)
+
+    def predict(place: Any, n_jobs: int | None) -> Timed:
+        with tempfile.TemporaryDirectory() as folder:
+            file, out = Path(folder, "new.txt"), Path(folder, "tagged.txt")
+            few, rest = data.xs[:2048], data.xs
+            for xs in (few, rest):  # the first so that every worker has some
+                file.write_text("".join("\n".join(map("\t".join, x)) + "\n\n" for x in xs), encoding="utf-8")
+                labelling = Labelling(tagger.model_, file, None, None, _tagged_text)
+                timed = _once(place, partial(_written, labelling, place, n_jobs, out), data.tokens, tagger)
+        return timed
+
+    return predict
+
+
+def _written(labelling: Labelling, place: Any, n_jobs: int | None, out: Path) -> str:
+    texts = labelling.texts(place, lambda xs: labelling.model.predict(xs, n_jobs=n_jobs), START, whole=True)
+    write_atomically(out, (text.encode() for text, _ in texts))
+    return out.read_text(encoding="utf-8")
+
+
+def _tagged_text(found: LabelledPiece) -> str:
+    return write_columns(found.corpus.xs, found.predicted)
+
+
+def _quick(evidence: list[Any], chunks: dict[str, Any]) -> sl.Tagger:
+    return sl.Tagger(learner="perceptron", max_rounds=2, **chunks).fit(evidence)
+
+
+def _once(place: Any, run: Callable[[], Any], tokens: int, tagger: sl.Tagger) -> Timed:
+    """One run as a round."""
+    if place is not None and place.remote:
+        place.figures()
+    clock, began = Clock(place), time.perf_counter()
+    found = run()
+    seconds = time.perf_counter() - began
+    clock.mark()
+    used, rounds = clock.since(0)
+    mark = blake2b(repr(found).encode(), digest_size=8).hexdigest()
+    figures = None if place is None or not place.remote else _plain(place.figures())
+    return Timed(seconds, used, mark, tokens, len(tagger.classes_), len(tagger.model_.weights), figures, rounds, True)
 
 
 def _timed(
@@ -180,8 +230,8 @@ def _timed(
     spans = np.diff([one.seconds for one in rounds[first:]])
     middle = int(np.argsort(spans)[len(spans) // 2])
     place = _plain(rounds[first + middle + 1].place)
-    used, workers = clock.medians(first + 1)
-    return Timed(float(spans[middle]), used, mark.hexdigest(), tokens, labels, weights, place, workers)
+    used, told = clock.since(first + 1)
+    return Timed(float(spans[middle]), used, mark.hexdigest(), tokens, labels, weights, place, told)
 
 
 def _plain(place: Any) -> dict[str, Any] | None:

@@ -29,6 +29,7 @@ BYTES = {
     "HMM EM": "8 (V L + L²) down and up (V words, L labels)",
     "word alignment": "16 for each entry of the table that a shard has, down and up",
     "prediction": "the text down, a label a token up; the model once",
+    "prediction of a file": "the text down, the text with labels up; the model once",
 }
 
 

@@ -51,14 +51,16 @@ FITS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "unified_em": (SOME, {"learner": recipes.unified_em(gamma=1.0, iterations=3), "rules": HARD}),
     "codl": (SOME, {"learner": recipes.codl(base="hmm", cycles=3), "rules": SOFT}),
     "perceptron": (GOLD, {"learner": recipes.perceptron(shards=3), "max_rounds": 3}),
+    "transductive_svm": (SOME, {"learner": "transductive_svm", "max_rounds": 3}),
+    "lclr": (ANSWERS, {"learner": "lclr", "labels": ["A", "B"], "max_rounds": 3}),
 }
 
 
-def _tagged(name: str) -> Callable[[Any], list[np.ndarray]]:
-    evidence, options = FITS[name]
-
+def _tagged(
+    evidence: list[Any], options: dict[str, Any], *, make: Callable[..., Any] = sl.Tagger
+) -> Callable[[Any], list[np.ndarray]]:
     def fit(place: Any) -> list[np.ndarray]:
-        tagger = sl.Tagger(place=place, n_jobs=1, **options).fit(evidence)
+        tagger = make(place=place, n_jobs=1, **options).fit(evidence)
         told = [np.nan if one.objective is None else one.objective for one in tagger.rounds_]
         return [tagger.model_.weights, np.array(told)]
 
@@ -72,4 +74,8 @@ def _aligned(place: Any) -> list[np.ndarray]:
     return [*parameters.lexicon, parameters.forward.weights, parameters.backward.weights, told]
 
 
-FAMILIES = {**{name: _tagged(name) for name in FITS}, "alignment": _aligned}
+FAMILIES = {
+    **{name: _tagged(*told) for name, told in FITS.items()},
+    "semi_crf": _tagged(GOLD, {"learner": "semi_crf", "max_rounds": 3}, make=sl.SegmentTagger),
+    "alignment": _aligned,
+}

@@ -81,6 +81,13 @@ def test_a_damaged_shard_is_named(gold: Path, tmp_path: Path) -> None:
         _fit(files={"gold": gold}, folder=tmp_path / "p")
 
 
+def test_a_folder_that_is_a_file_is_told_of(gold: Path) -> None:
+    with pytest.raises(DataError, match=r"gold\.txt: this is a file; name a folder for the prepared features"):
+        _fit(files={"gold": gold}, folder=gold)
+    with pytest.raises(DataError, match=r"gold\.txt/below: cannot be written \(.*\); make room"):
+        _fit(files={"gold": gold}, folder=gold / "below")
+
+
 def test_a_full_disk_is_told_with_the_file(gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")

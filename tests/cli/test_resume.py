@@ -178,6 +178,9 @@ def test_what_another_run_left_is_refused(run: Run, write: Write, model: Path) -
         assert problem in run(*told, code=2).err
     Path("out.txt.journal").unlink()
     run(*told)
+    Path("empty.txt").write_text("")
+    assert "empty.txt: no tokens" in run("predict", model, "empty.txt", "--out", "e.txt", "--resume", code=2).err
+    assert not list(Path().glob("e.txt*"))
     for wrong in (["predict", model, "-", "--resume", "--out", "b"], ["predict", model, file, "--resume"]):
         assert "--resume goes from a file to a file" in run(*wrong, code=2).err
 

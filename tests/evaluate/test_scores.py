@@ -261,6 +261,10 @@ def told(pieces: list[Any], scheme: Any = "auto") -> Evaluation:
     tally = Tally(scheme)
     for gold, guess in pieces:
         tally = Tally.of_dict(json.loads(json.dumps(tally.plus(gold, guess).as_dict())))
+    halves = Tally(scheme), Tally(scheme)
+    for piece in pieces:
+        halves = halves[1], halves[0].plus(*piece)
+    assert halves[0].together(halves[1]).evaluation() == tally.evaluation()
     return tally.evaluation()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,6 +43,48 @@ def test_commands_in_a_place_write_what_they_write_here(workers, tmp_path, monke
     assert out[0] == out[1] and len(out[0].splitlines()) > len(placed_fits.XS)
     told = [run("evaluate", models["ray"], gold, "--place", place) for place in ("threads", "ray")]
     assert told[0] == told[1]
+
+
+def test_scores_of_pieces_are_those_of_the_file_whoever_dies(workers, chaos, tmp_path, monkeypatch):
+    gold = write(tmp_path / "gold.txt", placed_fits.XS, placed_fits.YS)
+    run("train", "--gold", gold, "--learner", "perceptron", "--out", tmp_path / "m", "--jobs", 1)
+    whole = run("evaluate", tmp_path / "m", gold)
+    monkeypatch.setattr("sidelight.data.text_pieces.SIZE", 300)
+    told = ["evaluate", tmp_path / "m", gold, "--place", "ray"]
+    with chaos(seed=3, most=2, share=1.0).loose() as loose:
+        assert run(*told, "--json", tmp_path / "s.json", "--resume") == whole
+    assert loose.kills and workers.figures().shards > 4
+    gold.write_text(gold.read_text() + "alone\n", encoding="utf-8")
+    said = [run(*told[:3], *place, code=2) for place in ((), told[3:])]
+    assert said[0] == said[1] and "gold.txt:" in said[0]
+    gold.write_text("")
+    assert run(*told, code=2) == run(*told[:3], code=2)
+
+
+@pytest.mark.parametrize("format", ["columns", "jsonl"])
+def test_pieces_of_files_come_back_in_order_whoever_dies(format, workers, chaos, tmp_path, monkeypatch):
+    gold = write(tmp_path / "gold.txt", placed_fits.XS, placed_fits.YS)
+    run("train", "--gold", gold, "--learner", "perceptron", "--out", tmp_path / "m", "--jobs", 1)
+    file = tmp_path / ("new.jsonl" if format == "jsonl" else "new.txt")
+    if format == "jsonl":
+        file.write_text("".join(json.dumps({"tokens": x}) + "\n" for x in placed_fits.XS), encoding="utf-8")
+    else:
+        file.write_text("\ufeff" + "".join("\r\n".join(x) + "\r\n\r\n" for x in placed_fits.XS), encoding="utf-8")
+    whole = run("predict", tmp_path / "m", file)
+    monkeypatch.setattr("sidelight.data.text_pieces.SIZE", 150)
+    told = ["predict", tmp_path / "m", file, "--place", "ray", "--out", tmp_path / "out"]
+    with chaos(seed=2, most=2, share=1.0).loose() as loose:
+        run(*told, "--resume")
+    assert loose.kills and (tmp_path / "out").read_text(encoding="utf-8") == whole
+    assert workers.figures().shards > 8
+    before = file.read_bytes()
+    file.write_bytes(before + (b'{"tokens": 3}\n' if format == "jsonl" else b"a b\n"))
+    line = before.count(b"\n") + 1
+    for name, place in (("here", ()), ("there", told[3:5])):
+        out = tmp_path / name
+        assert f"{file.name}:{line}: " in run(*told[:3], *place, "--out", out, "--resume", code=2)
+        part = Path(f"{out}.part").read_text(encoding="utf-8")
+        assert whole.startswith(part) and len(part) > len(whole) / 2 and not out.exists()
 
 
 def test_files_of_words_go_to_workers_as_they_are(workers, tmp_path, monkeypatch):

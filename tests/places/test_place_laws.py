@@ -206,6 +206,9 @@ def test_vectors_are_told_by_their_changes(workers):
         workers.figures()
         assert here.total(_weighed, weights) == there.total(_weighed, weights)
         sent.append(workers.figures().bytes)
+        told = weights.copy()  # the driver's own may change after the question
+        weights[0] += 1.0
+        assert here.total(_weighed, told) == there.total(_weighed, told)
     assert sent[0] > weights.nbytes > 100 * sent[1]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,21 +18,29 @@ from sidelight.commands.shared.inputs import check_fits, in_columns, read_labell
 from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write, write_json
-from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
-from sidelight.commands.shared.streams import note_resumed, run_mark
+from sidelight.commands.shared.rule_options import (
+    Inference,
+    RulesFiles,
+    check_inference,
+    note_missing_rules,
+    predictor,
+)
+from sidelight.commands.shared.streams import PARTS, check_columns, note_resumed, pieces_there, run_mark
 from sidelight.commands.shared.structured import answers_of, limited, note_unproven, read_items, refuse, under_rules
 from sidelight.core.file_contents import mapping_of, reading
-from sidelight.core.journal import REMEDY, START, Journal
+from sidelight.core.journal import REMEDY, START, Journal, Position
 from sidelight.data.files import STDIN
 from sidelight.data.items import Item
-from sidelight.data.stored import StoredCorpus
-from sidelight.data.text_pieces import placed
+from sidelight.data.stored import StoredCorpus, file_pieces
+from sidelight.data.text_pieces import TextPiece, placed
 from sidelight.errors import ModelFileError
 from sidelight.evaluate.paired import Comparison
 from sidelight.evaluate.parts import compare_parts, score_parts
 from sidelight.evaluate.ranking import RankingScores
-from sidelight.evidence import Gold
+from sidelight.evidence import Evidence, Gold
 from sidelight.models.model import Model
+from sidelight.parallel import place_of
+from sidelight.parallel.place import Place
 
 if TYPE_CHECKING:
     from sidelight.evaluate.spans import Scheme
@@ -163,19 +171,62 @@ def _tally(
     after, tally = START, Tally(scheme)
     if journal is not None:
         with reading(journal.path, remedy=REMEDY):
-            if (found := journal.said()) is not None:
-                after, tally = found[0], Tally.of_dict(mapping_of(found[1], "tally"))
+            if (said := journal.said()) is not None:
+                after, tally = said[0], Tally.of_dict(mapping_of(said[1], "tally"))
         note_resumed(after)
+
+    def told(last: Position) -> None:
+        if journal is not None:
+            journal.tell(last, tally=tally.as_dict())
+
+    where = place_of(place, jobs)
     with warnings_noted():
-        for piece, evidence in corpus.pieces("gold", file, after=after):
-            xs = [in_columns(one.x) for one in evidence]
-            with placed(piece):
-                check_fits(model, [(x, one.origin) for x, one in zip(xs, evidence)])
-            right = [one.y for one in evidence if isinstance(one, Gold)]
-            tally = tally.plus(right, _as_text(model, predict(xs, jobs, place)))
-            if journal is not None:
-                journal.tell(piece.last, tally=tally.as_dict())
+        if where.remote and not rules:
+            note_missing_rules(model)
+            for last, found in _tallies_there(where, model, corpus, file, after, scheme):
+                tally = tally.together(found)
+                told(last)
+        else:
+            for piece, evidence in corpus.pieces("gold", file, after=after):
+                tally = _counted(piece, evidence, model, lambda xs: predict(xs, jobs, place), tally)
+                told(piece.last)
     return tally
+
+
+def _tallies_there(
+    place: Place, model: Any, corpus: StoredCorpus, file: Path, after: Position, scheme: Scheme
+) -> Iterator[tuple[Position, Tally]]:
+    """Where each piece of a file ends, and its scores, by workers."""
+    first: Any = None
+    pieces = file_pieces(file, corpus.format, after=after, parts=PARTS)
+    full = (piece for piece in pieces if not piece.is_blank)
+    for told, last, found in pieces_there(place, _tallied_there, full, model, corpus, file, scheme, place.n_jobs):
+        first = first or told
+        check_columns(first, told)
+        yield last, found
+    if first is None and not after.begin:  # there is nothing: say so in the words of the reader
+        next(corpus.pieces("gold", file))
+
+
+def _tallied_there(
+    piece: TextPiece, model: Any, corpus: StoredCorpus, file: Path, scheme: Scheme, n_jobs: int | None
+) -> tuple[Any, Position, Tally]:
+    """The first input of a piece, where it ends, and its scores."""
+    from sidelight.evaluate.tally import Tally
+
+    evidence = corpus.evidence("gold", file, piece)
+    found = _counted(piece, evidence, model, lambda xs: list(model.predict(xs, n_jobs=n_jobs)), Tally(scheme))
+    return (in_columns(evidence[0].x), evidence[0].origin), piece.last, found
+
+
+def _counted(
+    piece: TextPiece, evidence: list[Evidence], model: Any, predict: Callable[[list[Any]], list[Any]], tally: Tally
+) -> Tally:
+    """With the scores of one piece."""
+    xs = [in_columns(one.x) for one in evidence]
+    with placed(piece):
+        check_fits(model, [(x, one.origin) for x, one in zip(xs, evidence)])
+    return tally.plus([one.y for one in evidence if isinstance(one, Gold)], _as_text(model, predict(xs)))
 
 
 def _as_text(model: Any, outputs: list[Any]) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,8 +20,14 @@ from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write
 from sidelight.commands.shared.plain_text import inputs_of, read_plain, written
 from sidelight.commands.shared.predictions_for_tools import predicted_text, texts_in
-from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
-from sidelight.commands.shared.streams import LabelledPiece, labelled_pieces, note_resumed, run_mark
+from sidelight.commands.shared.rule_options import (
+    Inference,
+    RulesFiles,
+    check_inference,
+    note_missing_rules,
+    predictor,
+)
+from sidelight.commands.shared.streams import LabelledPiece, Labelling, note_resumed, run_mark
 from sidelight.commands.shared.structured import (
     answers_of,
     filled,
@@ -39,6 +46,7 @@ from sidelight.data.load import format_of
 from sidelight.data.text_pieces import placed
 from sidelight.errors import DataError
 from sidelight.models.model import Model
+from sidelight.parallel import place_of
 
 
 def command(
@@ -108,10 +116,13 @@ def command(
         return
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
 
-    def texts(begin: Position) -> Iterator[tuple[str, Position]]:
-        asked: dict[str, Any] = {"format": format, "label_column": column, "begin": begin.begin, "lines": begin.lines}
-        for text_out in labelled_pieces(loaded, lambda xs: predict(xs, jobs, place), input, **asked):
-            yield _written(text_out, _form_of(input, format), column), text_out.piece.last
+    labelling = Labelling(loaded, input, format, column, partial(_written, _form_of(input, format), column))
+
+    def texts(after: Position) -> Iterator[tuple[str, Position]]:
+        where = place_of(place, jobs)
+        if where.remote and not rules:
+            note_missing_rules(loaded)
+        return labelling.texts(where, lambda xs: predict(xs, jobs, place), after, whole=not rules)
 
     with warnings_noted(), _text_in_mind():
         if resume:
@@ -143,7 +154,7 @@ def _form_of(input: Path, format: str | None) -> str:
     return "jsonl" if form == "parquet" else form
 
 
-def _written(found: LabelledPiece, format: str, column: int | None) -> str:
+def _written(format: str, column: int | None, found: LabelledPiece) -> str:
     """A piece of the input with its labels, in the form of the input."""
     piece, corpus, predicted = found
     match format:

@@ -52,6 +52,9 @@ class ResumableFile:
         except OSError as error:
             problem = f"cannot be written ({error.strerror or error})"
             raise DataError(problem, file=self.part, remedy="make room on the disk; --resume goes on") from error
+        finally:
+            if not self.size:  # nothing came of it
+                self.part.unlink(missing_ok=True)
 
     def add(self, data: bytes, place: Position) -> None:
         """Write what comes of the input up to a place."""

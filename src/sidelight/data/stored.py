@@ -16,6 +16,7 @@ from typing import Any
 
 from sidelight.core.checks import file_name
 from sidelight.core.journal import START, Position
+from sidelight.data import text_pieces
 from sidelight.data.files import STDIN, shown_name, unreadable
 from sidelight.data.json_lines.lines import KEYS
 from sidelight.data.load import format_of, load_corpus, load_evidence
@@ -48,21 +49,25 @@ class StoredCorpus:
 
     def pieces(self, kind: str, path: Path, *, after: Position = START) -> Iterator[tuple[TextPiece, list[Evidence]]]:
         """The evidence of one file, some at a time; raises `DataError` as `load_evidence` does."""
-        column: Any = self.label_column if kind != "unlabeled" else "auto"
         width: int | None = None
         empty = after.begin == 0
-        for piece in file_pieces(path, self.format, begin=after.begin, first=after.lines):
+        for piece in file_pieces(path, self.format, after=after):
             if piece.is_blank:
                 continue
             empty = False
+            found = self.evidence(kind, path, piece)
             with placed(piece):
-                own = _format(path, self.format)
-                found = load_evidence(piece, kind, format=own, label_column=column)  # type: ignore[arg-type]
                 width = _checked_width(found, width)
             yield piece, found
         if empty:  # say so in the words of the reader
             nothing: Any = TextPiece(shown_name(path), [], 0, 0)
-            load_evidence(nothing, kind, format=_format(path, self.format), label_column=column)
+            self.evidence(kind, path, nothing)
+
+    def evidence(self, kind: str, path: Path, piece: TextPiece) -> list[Evidence]:
+        """What is in one piece of a file."""
+        column: Any = self.label_column if kind != "unlabeled" else "auto"
+        with placed(piece):
+            return load_evidence(piece, kind, format=_format(path, self.format), label_column=column)  # type: ignore[arg-type]
 
 
 def stored(
@@ -90,12 +95,15 @@ def stored(
     return StoredCorpus({k: v for k, v in files.items() if v}, Path(file_name(folder)), format, label_column)
 
 
-def file_pieces(path: Path, format: str | None, *, begin: int = 0, first: int = 0) -> Iterator[TextPiece]:
-    """The pieces of a file of any format, from a place on where an earlier reading stopped."""
+def file_pieces(path: Path, format: str | None, *, after: Position = START, parts: int = 1) -> Iterator[TextPiece]:
+    """The pieces of a file of any format, from a place on where an earlier reading stopped.
+
+    With `parts` they are so many times smaller, for several to work on.
+    """
     if (format or format_of(path)) == "parquet":
-        return parquet_pieces(path, begin=begin)
+        return parquet_pieces(path, begin=after.begin, rows=ROWS // parts)
     by_line = (format or format_of(path)) == "jsonl"
-    return pieces_of(path, by_line=by_line, begin=begin, first=first)
+    return pieces_of(path, by_line=by_line, begin=after.begin, first=after.lines, size=text_pieces.SIZE // parts)
 
 
 def corpus_of(piece: TextPiece, path: Path, format: str | None, *, label_column: int | None) -> Any:

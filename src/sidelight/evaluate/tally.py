@@ -29,18 +29,26 @@ class Tally:
     def plus(self, gold: list[Any], predicted: list[Any]) -> Tally:
         """With these; raises `DataError` as `evaluate` does."""
         readings: tuple[Scheme, ...] = ("bio", "runs") if self.scheme == "auto" else (self.scheme,)
-        sums = dict(self.sums)
-        for reading in [one for one in readings if sums.get(one, one) is not None]:
+        sums: dict[Scheme, Evaluation | None] = {}
+        for reading in [one for one in readings if self.sums.get(one, one) is not None]:
             try:
-                found = evaluate(gold, predicted, scheme=reading)
+                sums[reading] = evaluate(gold, predicted, scheme=reading)
             except DataError:
                 if self.scheme != "auto" or reading == "runs":
                     raise
                 sums[reading] = None
-                continue
-            before = sums.get(reading)
-            sums[reading] = found if before is None else _together(before, found)
-        return Tally(self.scheme, not isinstance(gold[0], list), sums)
+        return self.together(Tally(self.scheme, not isinstance(gold[0], list), sums))
+
+    def together(self, other: Tally) -> Tally:
+        """With what came to another one."""
+        sums = dict(self.sums)
+        for reading, one in other.sums.items():
+            before = sums.get(reading, one)
+            if before is None or one is None:
+                sums[reading] = None
+            else:
+                sums[reading] = _together(before, one) if reading in self.sums else one
+        return Tally(self.scheme, self.single or other.single, sums)
 
     def evaluation(self) -> Evaluation:
         """The scores of all of them."""

@@ -4,14 +4,15 @@ Data is cut into pieces, *shards*, which depend on the data alone. A place holds
 once by a function of one piece. Sums are made along one fixed tree over the pieces, so that they have the same bits
 wherever the pieces are, and however many workers there are.
 
-A function that is asked must be one of a module, and must not change its piece: a worker that died begins anew with the
-piece as it was, and the question is asked once more.
+A function that is asked must be one of a module. It must not change its piece: a worker that died begins anew with the
+piece as it was, and the question is asked once more. And it must not keep a large vector that it is given: the next
+question may change it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -24,7 +25,10 @@ from sidelight.parallel.threads import shards
 
 SHARD_TOKENS = 1 << 18  # of a shard, about; data with fewer is one, and stays in this process
 
-LOT = 256  # inputs that are predicted together
+LOT = 4096  # inputs that are predicted together, at most: distinct words are looked up once a lot
+LOTS = 16  # of a worker, about, so that all are done at the same time
+FEW = 32  # inputs of a lot that is not worth cutting
+WAITING = 4  # items of a worker that may wait for one before them
 
 Function = Callable[..., Any]
 Node = tuple[int, int]  # pieces lo..hi, whose sum is a node of the tree
@@ -86,16 +90,22 @@ class Place(Protocol):
         """Whether its pieces are in other processes."""
         ...
 
+    @property
+    def size(self) -> int:
+        """The number of its workers."""
+        ...
+
     def hold(self, pieces: Sequence[Any]) -> Held:
         """Pieces, or `Stored` ones, to ask about from now on."""
         ...
 
     def each_done(
-        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+        self, function: Function, items: Iterable[Any], *common: Any, ahead: int = 1, most: int | None = None
     ) -> Iterator[tuple[int, Any]]:
         """function(item, *common) of every item with its number, as it is done: tasks that take unlike times.
 
-        `ahead`: how many a worker has at a time, where there are workers.
+        `ahead`: how many a worker has at a time, where there are workers; `most`: how many items are taken from the
+        first one that is not done on (None: as many as there are).
         """
         ...
 
@@ -169,10 +179,22 @@ def figures_since(place: Place, began: float) -> PlaceFigures | None:
 
 def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any) -> list[Any]:
     """The results of function(some items, number of the first, *common), one an item, in the order of the items."""
-    firsts = range(0, len(items), LOT)
-    lots = OneAtATime(lambda number: (list(items[firsts[number] : firsts[number] + LOT]), firsts[number]), len(firsts))
+    size = min(max(len(items) // (LOTS * place.size), FEW), LOT)
+    firsts = range(0, len(items), size)
+    lots = OneAtATime(lambda number: (list(items[firsts[number] : firsts[number] + size]), firsts[number]), len(firsts))
     answers = dict(place.each_done(_of_lot, lots, function, common, place.n_jobs, ahead=2))
     return [found for number in range(len(firsts)) for found in answers[number]]
+
+
+def in_order(place: Place, function: Function, items: Iterable[Any], *common: Any) -> Iterator[Any]:
+    """function(item, *common) of items that come one after another, in their order; few are here at a time."""
+    found: dict[int, Any] = {}
+    wanted = 0
+    for number, answer in place.each_done(function, items, *common, ahead=2, most=WAITING * place.size):
+        found[number] = answer
+        while wanted in found:
+            yield found.pop(wanted)
+            wanted += 1
 
 
 def _of_lot(lot: tuple[list[Any], int], function: Function, common: tuple[Any, ...], n_jobs: int | None) -> Any:
@@ -191,6 +213,7 @@ class ThreadPlace:
     n_jobs: int | None = None
     shard_tokens: int = SHARD_TOKENS
     remote = False
+    size = 1
 
     def hold(self, pieces: Sequence[Any]) -> Held:
         """Stored ones are read when they are asked about, one after another, and not kept."""
@@ -199,7 +222,7 @@ class ThreadPlace:
         return _Here(pieces, self.n_jobs)
 
     def each_done(
-        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+        self, function: Function, items: Iterable[Any], *common: Any, ahead: int = 1, most: int | None = None
     ) -> Iterator[tuple[int, Any]]:
         for number, item in enumerate(items):
             yield number, function(item, *common)

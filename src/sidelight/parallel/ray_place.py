@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,13 +46,17 @@ class RayPlace:
     def n_jobs(self) -> int:
         return self.threads
 
+    @property
+    def size(self) -> int:
+        return len(self.team())
+
     def hold(self, pieces: Sequence[Any]) -> Held:
         return self.team().hold(pieces)
 
     def each_done(
-        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+        self, function: Function, items: Iterable[Any], *common: Any, ahead: int = 1, most: int | None = None
     ) -> Iterator[tuple[int, Any]]:
-        return self.team().each_done(function, items, *common, ahead=ahead)
+        return self.team().each_done(function, items, *common, ahead=ahead, most=most)
 
     def figures(self) -> PlaceFigures | None:
         return self.team().figures()
@@ -138,6 +142,7 @@ def _connected(address: str, workers: int | None, threads: int) -> Any:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "ignore_reinit_error": True}
     if address == LOCAL:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_worker_niceness", "0")  # as threads: Ray's 15 starves them on a busy machine
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         cpus = max(thread_count(-1), (workers or 1) * threads)
         return _started(ray, {"num_cpus": cpus, "include_dashboard": False, **quiet})

@@ -11,7 +11,8 @@ from __future__ import annotations
 import pickle
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import count
@@ -23,6 +24,7 @@ from sidelight.core.records import PlaceFigures
 from sidelight.errors import PlaceError
 from sidelight.parallel.place import Function, Held, Node, nodes_within, summed
 from sidelight.parallel.ray_worker import Shortage, Weights, Worker, packed, weights_since
+from sidelight.parallel.raylet_line import RayletLine
 
 START = 120.0  # seconds that workers may take to start
 PATIENCE = 5.0  # seconds without an answer, after which the cluster is looked for
@@ -31,6 +33,7 @@ LARGE = 1 << 13  # numbers in a vector that is told by its changes
 MOST_DEATHS = 8  # of one worker over one question
 MOST_SHORTAGES = 2  # of memory, which others may have taken for a while
 SHORT_OF_MEMORY = ("NODE_OUT_OF_MEMORY", "running low on memory", "OutOfMemoryError")  # Ray's words
+END = object()  # of items
 AGAIN = "start the same command again: with a checkpoint it goes on from the last round"
 
 
@@ -56,6 +59,7 @@ class Team:
         self._keys = count()
         self._dropped: list[int] = []
         self._looked, self._silent = time.monotonic(), 0  # when its head was looked for, and how often in vain since
+        self._raylet = RayletLine.of_driver()
         self._weights: tuple[int, Any] = (0, None)  # the last large vector, and its number
         self._task: tuple[bytes, int, Any] | None = None  # the last function of items: its mark, number and reference
         self._clean()
@@ -101,6 +105,7 @@ class Team:
     def hold(self, pieces: Sequence[Any]) -> RayHeld:
         began = time.perf_counter()
         blobs = [packed(piece) for piece in pieces]
+        self._look_for_raylet()
         self._bytes += sum(map(len, blobs))
         key = self._new(_Pieces(len(pieces), [self.ray.put(blob) for blob in blobs]))
         self._transit += time.perf_counter() - began
@@ -125,6 +130,7 @@ class Team:
 
     def _put(self, value: Any) -> Any:
         blob = packed(value)
+        self._look_for_raylet()
         self._bytes += len(blob) * len(self)
         return self.ray.put(blob)
 
@@ -134,8 +140,8 @@ class Team:
         for k, one in enumerate(common):
             if isinstance(one, np.ndarray) and one.dtype == np.float64 and one.ndim == 1 and one.size >= LARGE:
                 number, known = self._weights
-                told[k] = weights_since(number + 1, known, one)
-                self._weights = number + 1, one.copy()
+                told[k] = since = weights_since(number + 1, known, one)
+                self._weights = number + 1, one.copy() if since.places is None else since.after(known)
                 break
         return self._put((function, tuple(told)))
 
@@ -177,26 +183,35 @@ class Team:
         return [found[number] for number in numbers]
 
     def each_done(
-        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+        self, function: Function, items: Iterable[Any], *common: Any, ahead: int = 1, most: int | None = None
     ) -> Iterator[tuple[int, Any]]:
         """function(item, *common) of every item, as it is done, with its number: whoever is idle gets the next.
 
-        A worker has `ahead` of them at a time: with two it need not wait for the next one.
+        A worker has `ahead` of them at a time: with two it need not wait for the next one. See `Place.each_done`.
         """
         self._forget()
-        self._shards = max(self._shards, len(items))
         key = self._task_of(function, common)
-        deaths = dict.fromkeys(range(len(items)), 0)
+        deaths: Counter[int] = Counter()
         pending: dict[Any, tuple[int, int, Any]] = {}  # item, worker, and who that was
-        left, busy, began = iter(range(len(items))), [0.0] * len(self), time.perf_counter()
+        left, busy, began, taken = iter(items), [0.0] * len(self), time.perf_counter(), 0
+        idle = ahead * list(range(len(self)))  # workers
+        blobs: dict[int, bytes] = {}  # items that are not done
 
         def begin(item: int, number: int) -> None:
-            blob, actor = packed(items[item]), self._actors[number]
-            self._bytes += len(blob)
-            pending[actor.carry_out.remote(key, item, blob)] = item, number, actor
+            actor = self._actors[number]
+            self._bytes += len(blobs[item])
+            pending[actor.carry_out.remote(key, item, blobs[item])] = item, number, actor
 
-        for number, item in zip(ahead * list(range(len(self))), left):  # in this order: what is left stays whole
-            begin(item, number)
+        def begin_more() -> None:
+            nonlocal taken
+            while idle and (most is None or taken - next(iter(blobs), taken) < most):
+                if (following := next(left, END)) is END:
+                    return
+                blobs[taken] = packed(following)
+                begin(taken, idle.pop(0))
+                taken += 1
+
+        begin_more()
         for reference in self._ready(pending):
             item, number, actor = pending.pop(reference)
             try:
@@ -207,11 +222,13 @@ class Team:
                     self._restart(number, f"task {item}", deaths[item], error)
                 begin(item, number)
                 continue
-            if (following := next(left, None)) is not None:
-                begin(following, number)
+            del blobs[item]
+            idle.append(number)
+            begin_more()
             self._bytes += len(blob)
             busy[number] += seconds
             yield item, pickle.loads(blob)
+        self._shards = max(self._shards, taken)
         self._inference += max(busy)
         self._transit += max(time.perf_counter() - began - max(busy), 0.0)
 
@@ -229,11 +246,18 @@ class Team:
     def _ready(self, pending: Mapping[Any, Any]) -> Iterator[Any]:
         """References that are answered, while any are pending; raises `PlaceError` where the cluster is gone."""
         while pending:
+            self._look_for_raylet()
             ready, _ = self.ray.wait(list(pending), timeout=PATIENCE)
+            self._look_for_raylet()
             self._look_for_cluster()
             if not ready:
                 self._look_for_those_begun()
             yield from ready
+
+    def _look_for_raylet(self) -> None:
+        """Raise `PlaceError` where Ray's process on this machine has died."""
+        if self._raylet.is_cut():
+            raise PlaceError(f"the Ray cluster {self.address} is gone from this machine; {AGAIN}")
 
     def _look_for_cluster(self) -> None:
         """Now and then, raise `PlaceError` where the cluster is gone: workers may answer for a while without its head,
@@ -271,6 +295,7 @@ class Team:
         """Another actor instead of one that died over something, with the same pieces."""
         if not self.ray.is_initialized():
             raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}") from None
+        self._look_for_raylet()
         where = f"worker {number} with {name}"
         told = f"{type(error).__name__} {error}"
         if deaths > MOST_SHORTAGES and any(sign in told for sign in SHORT_OF_MEMORY):

@@ -39,6 +39,14 @@ class Weights:
     values: Floats  # [size], or [changed]
     places: Ids | None = None  # [changed]
 
+    def after(self, before: Any) -> Floats:
+        """The vector, of the one before it, which becomes it where only changes are told: a copy takes long."""
+        if self.places is None:
+            return self.values
+        before[self.places] = self.values
+        found: Floats = before
+        return found
+
 
 def weights_since(number: int, before: Floats | None, now: Floats) -> Weights:
     """The shorter way to tell of a vector to those who know the one before it; the same bits either way.
@@ -115,11 +123,7 @@ class Worker:
     def _whole(self, weights: Weights) -> Floats:
         number, known = self._weights
         if weights.number != number:  # else it is the same question once more
-            if weights.places is None:
-                known = weights.values
-            else:
-                known = known.copy()
-                known[weights.places] = weights.values
+            known = weights.after(known)
             self._weights = weights.number, known
         return known
 

@@ -23,7 +23,7 @@ import numpy as np
 from sidelight.core.atomic_files import locked
 from sidelight.core.file_contents import list_of, mapping_of, part_of, reading, text_of, whole_of
 from sidelight.core.progress import present
-from sidelight.data.files import add_contents, unreadable
+from sidelight.data.files import add_contents
 from sidelight.data.single import single_labels
 from sidelight.data.stored import KINDS, StoredCorpus
 from sidelight.data.text_pieces import TextPiece, placed
@@ -64,7 +64,9 @@ def prepare(corpus: StoredCorpus, settings: Any) -> Preparation:
     folder = corpus.folder / _fingerprint(corpus, settings, features)
     if folder.is_dir():
         return _found(folder)
-    with unreadable(corpus.folder):
+    if corpus.folder.exists() and not corpus.folder.is_dir():
+        raise DataError("this is a file", file=corpus.folder, remedy="name a folder for the prepared features")
+    with _writing(corpus.folder):
         corpus.folder.mkdir(parents=True, exist_ok=True)
     part = corpus.folder / f".{folder.name}.part"
     with locked(corpus.folder / f".{folder.name}.lock", held=f"{folder} is being prepared by another process"):

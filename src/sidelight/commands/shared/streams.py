@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,8 @@ from sidelight.data import Corpus
 from sidelight.data.files import add_contents, shown_name
 from sidelight.data.stored import corpus_of, file_pieces
 from sidelight.data.text_pieces import TextPiece, placed
+from sidelight.errors import DataError
+from sidelight.parallel.place import Place, in_order
 
 
 class LabelledPiece(NamedTuple):
@@ -25,33 +28,108 @@ class LabelledPiece(NamedTuple):
     predicted: list[Any]
 
 
-def labelled_pieces(
-    model: Any,
-    predict: Callable[[Sequence[Any]], list[Any]],
-    path: Path,
-    *,
-    format: str | None,
-    label_column: int | None,
-    begin: int = 0,
-    lines: int = 0,
-) -> Iterator[LabelledPiece]:
-    """All pieces from a place on; raises `DataError` as `load_corpus` and `check_fits` do, with lines of the file."""
-    first: list[tuple[Any, Any]] = []
-    blank: TextPiece | None = None
-    for piece in file_pieces(path, format, begin=begin, first=lines):
-        if piece.is_blank:
-            blank = piece
-            continue
-        read = corpus_of(piece, path, format, label_column=label_column)
+PARTS = 4  # of a piece, for workers, so that all are done at about the same time
+First = tuple[Any, Any]  # the first input of a file, or of a piece, and where it is
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """How pieces of a file are read, and what is made of them; `write` makes a text of a piece."""
+
+    model: Any
+    path: Path
+    format: str | None
+    label_column: int | None
+    write: Callable[[LabelledPiece], str]
+
+    def texts(
+        self, place: Place, predict: Callable[[Sequence[Any]], list[Any]], after: Position, *, whole: bool
+    ) -> Iterator[tuple[str, Position]]:
+        """What is written of all pieces from a position on, in their order, each with where it ends.
+
+        With `whole` workers get pieces as they are, and read them too; `predict` is not asked then. Raises `DataError`
+        as `load_corpus` and `check_fits` do, with lines of the file.
+        """
+        first: First | None = None
+        if place.remote and whole:
+            pieces = self._pieces(after, parts=PARTS)
+            for told, text, last in pieces_there(place, _text_there, pieces, self, place.n_jobs):
+                first = first or told
+                check_columns(first, told)
+                yield text, last
+        else:
+            for piece in self._pieces(after):
+                labelled = self.labelled(piece, predict, first)
+                first = first or _first(labelled.corpus)
+                yield self.write(labelled), piece.last
+        if first is None and not after.begin:  # there is nothing: say so in the words of the reader
+            lines = next((one.lines for one in file_pieces(self.path, self.format)), [])
+            self._read(TextPiece(shown_name(self.path), lines, 0, 0))
+
+    def labelled(
+        self, piece: TextPiece, predict: Callable[[Sequence[Any]], list[Any]], first: First | None = None
+    ) -> LabelledPiece:
+        """One piece, whose inputs must be like the first."""
+        read = self._read(piece)
         corpus = Corpus([in_columns(x) for x in read.xs], read.ys, read.origins)
-        first = first or [(corpus.xs[0], corpus.origins[0])]
         with placed(piece):
-            if isinstance(corpus.xs[0], list) and isinstance(corpus.xs[0][0], tuple):
-                check_alike([*first, (corpus.xs[0], corpus.origins[0])])
-            check_fits(model, list(zip(corpus.xs, corpus.origins)))
-        yield LabelledPiece(piece, corpus, predict(corpus.xs))
-    if not first and not begin:  # there is nothing: say so in the words of the reader
-        corpus_of(blank or TextPiece(shown_name(path), [], 0, 0), path, format, label_column=label_column)
+            check_columns(first or _first(corpus), _first(corpus))
+            check_fits(self.model, list(zip(corpus.xs, corpus.origins)))
+        return LabelledPiece(piece, corpus, predict(corpus.xs))
+
+    def _read(self, piece: TextPiece) -> Any:
+        return corpus_of(piece, self.path, self.format, label_column=self.label_column)
+
+    def _pieces(self, after: Position, *, parts: int = 1) -> Iterator[TextPiece]:
+        pieces = file_pieces(self.path, self.format, after=after, parts=parts)
+        return (piece for piece in pieces if not piece.is_blank)
+
+
+def _text_there(piece: TextPiece, labelling: Labelling, n_jobs: int | None) -> tuple[First, str, Position]:
+    """The first input of a piece, what is written of it, and where it ends."""
+    labelled = labelling.labelled(piece, lambda xs: list(labelling.model.predict(xs, n_jobs=n_jobs)))
+    return _first(labelled.corpus), labelling.write(labelled), piece.last
+
+
+def _first(corpus: Corpus) -> First:
+    return corpus.xs[0], corpus.origins[0]
+
+
+def pieces_there(
+    place: Place, function: Callable[..., Any], pieces: Iterable[TextPiece], *common: Any
+) -> Iterator[Any]:
+    """function(piece, *common) of the pieces of a file in their order, by workers, who read them.
+
+    Raises what is wrong with the file, or with a piece, when its turn comes.
+    """
+
+    def packed() -> Iterator[Any]:
+        try:
+            for piece in pieces:
+                yield replace(piece, lines=[]), "\n".join(piece.lines)
+        except DataError as error:
+            yield error, ""
+
+    for found in in_order(place, _done_there, packed(), function, common):
+        if isinstance(found, DataError):
+            raise found
+        yield found
+
+
+def _done_there(item: tuple[Any, str], function: Callable[..., Any], common: tuple[Any, ...]) -> Any:
+    piece, text = item
+    if isinstance(piece, DataError):
+        return piece
+    try:
+        return function(replace(piece, lines=text.split("\n")), *common)
+    except DataError as error:
+        return error
+
+
+def check_columns(first: First, other: First) -> None:
+    """Raise `DataError` where tokens have other columns than before."""
+    if isinstance(other[0], list) and isinstance(other[0][0], tuple):
+        check_alike([first, other])
 
 
 def note_resumed(place: Position) -> None:
