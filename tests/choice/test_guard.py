@@ -152,6 +152,13 @@ def test_where_nothing_can_be_judged_there_is_no_fit(offer, count, words):
     assert found.chosen == fixed_plan(offer)
 
 
+def test_what_the_learner_has_no_use_for_is_named():
+    evidence = evidence_of(20)
+    found = choose(asked(evidence, Offer(OFFER.kinds | {"unlabeled"})), Plans(evidence, {fixed_plan(OFFER): 0.9}))
+    assert found.left_out == ("unlabeled",)
+    assert "left out: unlabelled inputs say nothing to partial_crf" in found.reasons
+
+
 def test_the_report_is_plain_values_and_a_table():
     evidence = evidence_of(30)
     found = choose(asked(evidence), Plans(evidence, {fixed_plan(OFFER): 0.9}))

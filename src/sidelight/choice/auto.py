@@ -16,7 +16,18 @@ from typing import TypeVar
 import numpy as np
 
 from sidelight.choice.held_out import FEWEST, FOLDS, Block, blocks, label_counts
-from sidelight.choice.plan import TEXT, WORDS, Offer, Plan, alternatives, fixed_plan, gold_alone, in_brief, without
+from sidelight.choice.plan import (
+    WORDS,
+    Offer,
+    Plan,
+    alternatives,
+    fixed_plan,
+    gold_alone,
+    in_brief,
+    left_out,
+    unheard,
+    without,
+)
 from sidelight.choice.race import FitAndPredict, Race, Told, tokens_in
 from sidelight.choice.report import Candidate, ChoiceReport, KindVerdict
 from sidelight.evidence import Evidence, Gold
@@ -60,7 +71,7 @@ def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told
     rest = [piece for piece in question.evidence if not isinstance(piece, Gold)]
     why_not = _why_not(question, fixed, len(gold))
     if why_not is not None:
-        return ChoiceReport(fixed, fixed, question.metric, (why_not,), left_out=_left_out(offer, fixed))
+        return ChoiceReport(fixed, fixed, question.metric, (why_not,), left_out=left_out(offer, fixed))
     gold, rest, notes = _sampled(gold, rest, question)
     race = Race(
         gold if question.validation is None else [*gold, *question.validation],
@@ -182,7 +193,7 @@ def _report(
         reasons.append("the fixed choice: nothing else was clearly better")
     else:
         reasons.append(f"the fixed choice cannot be judged ({race.results[fixed].failure})")
-    reasons += [str(verdict) for verdict in verdicts]
+    reasons += [str(verdict) for verdict in verdicts] + unheard(question.offer, chosen)
     return ChoiceReport(
         chosen,
         fixed,
@@ -190,7 +201,7 @@ def _report(
         tuple(reasons),
         tuple(_candidate(race, plan, fixed) for plan in race.results),
         tuple(verdicts),
-        _left_out(question.offer, chosen),
+        left_out(question.offer, chosen),
         labelled=labelled,
         folds=len(race.blocks),
         fits=race.fits,
@@ -218,10 +229,3 @@ def _verdict(race: Race, offer: Offer, fixed: Plan, chosen: Plan, kind: str) -> 
     if abs(gain) > error and (gain > 0) == kept:
         verdict = "helps" if kept else "harms"
     return KindVerdict(kind, verdict, 100 * gain, 100 * error, kept)
-
-
-def _left_out(offer: Offer, plan: Plan) -> tuple[str, ...]:
-    used = plan.kinds | (
-        {"unlabeled"} if TEXT in plan.kinds else set()
-    )  # the text of unlabelled inputs is what they say
-    return tuple(kind for kind in WORDS if kind in offer.kinds and kind not in used)

@@ -148,6 +148,28 @@ def without(offer: Offer, plan: Plan, kind: str) -> Plan:
     return _plan(offer, plan.kinds - {kind}, plan.prices)
 
 
+def left_out(offer: Offer, plan: Plan) -> tuple[str, ...]:
+    """The kinds that are offered and not learned from; what unlabelled inputs say is their text.
+
+    >>> left_out(Offer(frozenset({"unlabeled", "votes"})), fixed_plan(Offer(frozenset({"votes"}))))
+    ('unlabeled',)
+    """
+    used = plan.kinds | ({"unlabeled"} if TEXT in plan.kinds else set())
+    return tuple(kind for kind in WORDS if kind in offer.kinds and kind not in used)
+
+
+def unheard(offer: Offer, chosen: Plan) -> list[str]:
+    """What the learner of the fixed choice has no use for, and the chosen one neither, in words.
+
+    >>> offer = Offer(frozenset({"unlabeled", "votes"}))
+    >>> unheard(offer, fixed_plan(offer))
+    ['left out: unlabelled inputs say nothing to partial_crf']
+    """
+    fixed = fixed_plan(offer)
+    kinds = frozenset(left_out(offer, fixed)) & frozenset(left_out(offer, chosen))
+    return [f"left out: {_listed(kinds)} say nothing to {fixed.learner.name}"] if kinds else []
+
+
 def _cheaper(plan: Plan) -> list[Plan]:
     """Lower prices for kinds that have a loss, where the person set none."""
     prices = dict(plan.prices)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.choice.held_out import FEWEST, FOLDS, Counted, blocks, label_counts
-from sidelight.choice.plan import RULES, WORDS, Plan, fixed_plan, of_kinds
+from sidelight.choice.plan import RULES, WORDS, Plan, fixed_plan, of_kinds, unheard
 from sidelight.choice.race import FitAndPredict, Race
 from sidelight.core import html
 from sidelight.core.arrays import Floats
@@ -139,14 +139,15 @@ def _of_labels(asked: Tagger | Classifier, pieces: list[Evidence]) -> WorthTrial
     """Plans as the automatic choice makes them."""
     trials = asked._trials(pieces)
     question = trials.question
+    every = fixed_plan(question.offer)
     return WorthTrials(
         question.evidence,
-        fixed_plan(question.offer).kinds,
+        every.kinds,
         lambda kinds: of_kinds(question.offer, kinds),
         trials.fit_and_predict,
         label_counts(question.metric, sequences=question.sequences),
         question.metric,
-        trials.notes,
+        (*trials.notes, *unheard(question.offer, every)),
     )
 
 
