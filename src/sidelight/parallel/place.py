@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sidelight.core.checks import shown
+from sidelight.core.collection import without_collection
 from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.core.records import PlaceFigures
 from sidelight.parallel.threads import shards
@@ -177,6 +178,7 @@ def figures_since(place: Place, began: float) -> PlaceFigures | None:
     return replace(found, solving=max(solving, 0.0))
 
 
+@without_collection()
 def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any) -> list[Any]:
     """The results of function(some items, number of the first, *common), one an item, in the order of the items."""
     size = min(max(len(items) // (LOTS * place.size), FEW), LOT)
