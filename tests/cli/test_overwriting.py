@@ -243,5 +243,5 @@ def test_a_terminated_run_says_so_and_leaves_nothing(write: Write) -> None:
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 143
-    assert err.splitlines()[-1] == "interrupted; no model was written; the same command goes on from check"
+    assert err.splitlines()[-1] == "interrupted; no model was written; the same command continues from check"
     assert [name for name in names() if name.startswith(".") or name == "model"] == []

@@ -101,7 +101,7 @@ def _tasks(text: str, file: str) -> Iterator[tuple[dict[str, Any], FileLine]]:
             FileLine(file, line).fail("not JSON (a task ends without a comma or a bracket)", REMEDY)
         skip(",")
     if text[at + 1 :].strip():
-        FileLine(file, line).fail("something stands after the list of tasks", REMEDY)
+        FileLine(file, line).fail("there is text after the list of tasks", REMEDY)
 
 
 def _document(

@@ -142,7 +142,7 @@ def _why_not(question: Question, fixed: Plan, gold: int) -> str | None:
         return "there is no Gold to judge by: the fixed choice for this evidence"
     if fixed == gold_alone(question.offer):
         others = [WORDS[kind] for kind in WORDS if kind in question.offer.kinds]
-        said = f" ({', '.join(others)} say nothing to it)" if others else ""
+        said = f" (it does not learn from {', '.join(others)})" if others else ""
         return f"Gold alone{said}: the fixed choice, one fit"
     if question.validation is None and gold < FEWEST:
         return f"{gold} labelled inputs are too few to judge by: the fixed choice for this evidence"

@@ -55,7 +55,7 @@ class KindVerdict:
         }
         said = words[self.verdict]
         if self.gain is not None and self.error is not None and not self.kept and self.gain > self.error:
-            said = "helped the first choice, and the chosen one is as good without"
+            said = "helped the first choice; the chosen one is as good without it"
         return f"{'kept' if self.kept else 'left out'}: {WORDS[self.kind]} {said}{shown}"
 
 

@@ -35,5 +35,5 @@ def command(
     loaded = load(model)
     export(loaded, out, to=to.value)
     if names := loaded.about.get("rules"):
-        note(f"{model} was trained under the rules {', '.join(names)}, which are no part of what is written")
+        note(f"{model} was trained under the rules {', '.join(names)}, which are not in the exported file")
     typer.echo(f"{out}: {size_of(out)}")

@@ -91,7 +91,7 @@ def _into_folder(names: list[str], data: Path, out: Path, *, quick: bool, **how:
     for name, problem in failures.items():
         typer.echo(f"{name} failed: {problem}", err=True)
     if failures:
-        typer.echo(f"{len(failures)} of {len(names)} experiments failed; run the command again to go on", err=True)
+        typer.echo(f"{len(failures)} of {len(names)} experiments failed; run the same command again to continue", err=True)
         raise typer.Exit(FAILED)
 
 
@@ -100,9 +100,9 @@ def _folder(out: Path | None, data: Path | None) -> Path:
     if out is None:
         raise ValueError("no folder for the results; give --out DIR")
     if out.exists() and not out.is_dir():
-        raise DataError("this is not a folder", file=out, remedy="name a folder that is there, or is to be made")
+        raise DataError("this is not a folder", file=out, remedy="name an existing folder, or a new one")
     if data is not None and out.resolve().is_relative_to(data.resolve()):
-        raise DataError("results would lie among the corpora", file=out, remedy="name a folder outside of --data")
+        raise DataError("results would be written among the corpora", file=out, remedy="name a folder outside of --data")
     return out
 
 

@@ -47,7 +47,7 @@ class Counts:
         return 2 * self.precision * self.recall / total if total > 0 else 0.0
 
     def as_dict(self) -> dict[str, float]:
-        """Counts and percentages, ready for JSON."""
+        """Counts and Accuracies are, ready for JSON."""
         return {
             "gold": self.gold,
             "predicted": self.predicted,
@@ -60,7 +60,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Counts over a batch, and the percentages that follow from them."""
+    """Counts over a batch, and the Accuracies are that follow from them."""
 
     scheme: Literal["bio", "runs"]  # how spans were read
     tokens: int
@@ -133,16 +133,16 @@ class Evaluation:
         }
 
     def _repr_html_(self) -> str:
-        """For notebooks: percentages of all, and of spans by type, or of labels where inputs have one each."""
+        """For notebooks: Accuracies are of all, and of spans by type, or of labels where inputs have one each."""
         if self.tokens == self.sentences:
             return self._labels_as_html()
         head = f"{self.accuracy:.2f} % of {self.tokens:,} tokens right, {self.sentence_accuracy:.2f} % of "
-        head += f"{self.sentences:,} sentences; {self.f1:.2f} F1 of spans, {self.macro_f1:.2f} in the mean over types"
+        head += f"{self.sentences:,} sentences; {self.f1:.2f} F1 of spans, {self.macro_f1:.2f} mean over types"
         rows = [_cells(html.code(name), counts) for name, counts in self.types.items()]
         return html.block("Evaluation", head, html.table(("span type", *_HEADS), [*rows, _cells("all", self.spans)]))
 
     def _labels_as_html(self) -> str:
-        head = f"{self.accuracy:.2f} % of {self.tokens:,} right; {self.label_macro_f1:.2f} F1 in the mean over labels"
+        head = f"{self.accuracy:.2f} % of {self.tokens:,} right; {self.label_macro_f1:.2f} F1, mean over labels"
         rows = [_cells(html.code(name), counts) for name, counts in self.labels.items()]
         return html.block("Evaluation", head, html.table(("label", *_HEADS), rows))
 
