@@ -1,4 +1,4 @@
-"""Charts as SVG: curves with bands, and values with whiskers where there is no number to draw them by.
+"""Charts as SVG: curves with bands, and values with whiskers where x is not a number.
 
 >>> drawn = curves([Series("SVM", [(10, 60.0, 2.0), (100, 70.0, 1.0)])], title="accuracy", x="tokens")
 >>> drawn is not None and "<polyline" in drawn.text and "SVM" in drawn.text

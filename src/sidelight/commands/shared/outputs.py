@@ -80,7 +80,7 @@ def write(text: str, out: Path | None) -> None:
 
 
 def note(text: str) -> None:
-    """Say in one line on the standard error what is no error but may surprise."""
+    """Say in one line on the standard error what is not an error but may surprise."""
     typer.echo(f"note: {text}", err=True)
 
 
