@@ -188,8 +188,8 @@ def test_a_full_disk_at_the_end_loses_nothing_with_a_checkpoint(
         patch.setattr(replacing, "_put", full)
         found = run(*train, "model", code=2)
     assert found.err.splitlines()[-1] == (
-        "error: model: the model cannot be written (No space left on device); nothing is lost: check has the training, "
-        "and the same command with another --out ends it"
+        "error: model: the model cannot be written (No space left on device); nothing is lost: check has the training; "
+        "the same command with another --out ends it"
     )
     assert not Path("model").exists()
     run(*train, "other", "--history", "rounds")

@@ -108,9 +108,7 @@ def test_inference_is_checked_with_and_without_rules(run, files, command):
         assert found.err.startswith("error: --inference is 'nonsense'; there are auto, dynamic")
         assert found.err.count("\n") == 1 and found.out == ""
     found = run(command, "m.sidelight", "gold.txt", "--inference", "ilp", code=2)
-    assert found.err == (
-        "error: --inference needs rules; give --rules, or leave it out\n"
-    )
+    assert found.err == ("error: --inference needs rules; give --rules, or leave it out\n")
 
 
 def test_inference_is_checked_before_training(run, files):

@@ -4,7 +4,7 @@ A rule that labelled inputs break is no law, whatever it says. A hard rule that 
 that few of them break is taken as soft, with a penalty learned from Gold; one that more than a share `FALSE` of them
 break is false, and left out.
 
-A labelling function that is more often wrong than right on labelled inputs is left out, unless this may be chance: were it
+A labelling function that is mostly wrong on labelled inputs is left out, unless this may be chance: were it
 right every other time, it would be right as seldom as that with a probability of less than `CHANCE`. With a probability
 of up to `DOUBT` it is kept, and named; so is one that votes elsewhere, and not on labelled inputs.
 

@@ -91,7 +91,7 @@ def _into_folder(names: list[str], data: Path, out: Path, *, quick: bool, **how:
     for name, problem in failures.items():
         typer.echo(f"{name} failed: {problem}", err=True)
     if failures:
-        typer.echo(f"{len(failures)} of {len(names)} experiments failed; run the same command again to continue", err=True)
+        typer.echo(f"{len(failures)} of {len(names)} experiments failed; run the command again to continue", err=True)
         raise typer.Exit(FAILED)
 
 
@@ -102,7 +102,7 @@ def _folder(out: Path | None, data: Path | None) -> Path:
     if out.exists() and not out.is_dir():
         raise DataError("this is not a folder", file=out, remedy="name an existing folder, or a new one")
     if data is not None and out.resolve().is_relative_to(data.resolve()):
-        raise DataError("results would be written among the corpora", file=out, remedy="name a folder outside of --data")
+        raise DataError("results would be among the corpora", file=out, remedy="name a folder outside of --data")
     return out
 
 

@@ -88,7 +88,7 @@ def command(
     listening = listening_socket(host, port)
     where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
     if not local:
-        note(f"anyone who can reach {host} can use this model, without a password; --host 127.0.0.1 keeps it on this machine")
+        note(f"anyone who reaches {host} can use this model without a password; --host 127.0.0.1 prevents it")
     with shown():
         served.warm_up()
     server = uvicorn.Server(

@@ -47,7 +47,7 @@ class Counts:
         return 2 * self.precision * self.recall / total if total > 0 else 0.0
 
     def as_dict(self) -> dict[str, float]:
-        """Counts and Accuracies are, ready for JSON."""
+        """Counts and percentages, ready for JSON."""
         return {
             "gold": self.gold,
             "predicted": self.predicted,
@@ -60,7 +60,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Counts over a batch, and the Accuracies are that follow from them."""
+    """Counts over a batch, and the percentages that follow from them."""
 
     scheme: Literal["bio", "runs"]  # how spans were read
     tokens: int
@@ -133,7 +133,7 @@ class Evaluation:
         }
 
     def _repr_html_(self) -> str:
-        """For notebooks: Accuracies are of all, and of spans by type, or of labels where inputs have one each."""
+        """For notebooks: percentages of all, and of spans by type, or of labels where inputs have one each."""
         if self.tokens == self.sentences:
             return self._labels_as_html()
         head = f"{self.accuracy:.2f} % of {self.tokens:,} tokens right, {self.sentence_accuracy:.2f} % of "

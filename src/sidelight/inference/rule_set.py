@@ -243,7 +243,7 @@ class RuleSet:
                 continue
             value = self.rules[k].on(x, names, example=example)
             if not isinstance(value, KnownValue):
-                problem = f"the rule {self.names[k]} is undecided on a known output"
+                problem = f"the rule {self.names[k]} is open on a known output"
                 raise DataError(problem, remedy="compare y[…] with labels or with each other only")
             yield value.degree
 

@@ -87,7 +87,7 @@ class Rule:
         """How often a known output breaks it; `y` is a sequence of labels, or an output with known groups."""
         value = self.on(x, y if not isinstance(y, (list, tuple)) else Labels(y), example=example)
         if not isinstance(value, KnownValue):
-            raise DataError(f"the rule {self.name} is undecided on a known output", remedy="give every variable a label")
+            raise DataError(f"the rule {self.name} is open on a known output", remedy="give every variable a label")
         return value.degree
 
     def check(self, labels: Sequence[Any]) -> None:

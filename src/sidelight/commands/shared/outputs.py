@@ -61,7 +61,7 @@ def keep(save: Callable[[Path], None], out: Path, *, checkpoint: Path | None = N
             raise
         problem = f"the model {error.problem}"
         if checkpoint is not None and checkpoint.is_file():
-            again = f"nothing is lost: {checkpoint} has the training, and the same command with another --out finishes it"
+            again = f"nothing is lost: {checkpoint} has the training; the same command with another --out ends it"
             raise DataError(problem, file=out, remedy=again) from None
         other = Path(tempfile.gettempdir(), f"sidelight-{secrets.token_hex(4)}.model")
         try:

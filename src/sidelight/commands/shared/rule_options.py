@@ -63,7 +63,7 @@ def constrained(model: Any, rules: Sequence[Path], inference: str, *, jobs: int 
     taken = as_taken(asked, model.about)
     names = {rule.name for rule in taken}
     if left_out := [rule.name for rule in asked if rule.name not in names]:
-        note(f"training left out the rules {', '.join(left_out)}, which labelled inputs contradicted; they are left out here too")
+        note(f"left out here as in training, since labelled inputs contradict them: the rules {', '.join(left_out)}")
     return Constrained(model, taken, method=inference, n_jobs=jobs)
 
 
