@@ -263,7 +263,7 @@ def test_a_false_rule_is_left_out_by_the_commands_too(run, files):
     assert "3 (left out: all_verbs), not in the model file: give --rules again to predict under them" in told
     under = ("m.sidelight", "pool.txt", "--rules")
     found = run("predict", *under, "false.py")
-    assert "training left out the rules all_verbs" in found.err
+    assert "left out here as in training, since labelled inputs contradict them: the rules all_verbs" in found.err
     assert found.out == run("predict", *under, "mine.py").out
     assert "\tN" in found.out
     shown = run("explain", *under, "false.py")
