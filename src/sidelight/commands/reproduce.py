@@ -34,7 +34,7 @@ def command(
         ),
     ] = None,
     page_only: Annotated[
-        bool, typer.Option("--page-only", help="Run nothing; rebuild the report in --out from its results.")
+        bool, typer.Option("--page-only", help="Run nothing; rebuild the report from the results in --out.")
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="A smaller, faster run that shows the direction of differences.")

@@ -35,6 +35,7 @@ table { border-collapse: collapse; font-size: 14px; }
 th, td { padding: .25rem .8rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td.number[style] { padding-left: .6rem; }
 .fields { line-height: 1.35; max-width: 36rem; }
 .field { display: inline; border-bottom: 2px solid; border-radius: 3px; line-height: 2; margin-right: .1rem;
   padding: .05rem .3rem .12rem; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
