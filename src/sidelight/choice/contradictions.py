@@ -140,7 +140,7 @@ def _text(piece: Evidence) -> Unlabeled:
 
 
 def _wrong_functions(evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
-    """The functions that are oftener wrong than right on labelled inputs, those that may be, and words about both."""
+    """The functions that are mostly wrong on labelled inputs, those that may be, and words about both."""
     right, judged = _judged(evidence)
     chance = {name: float(bdtr(right[name], judged[name], 0.5)) for name in judged}
     wrong = tuple(name for name in judged if chance[name] < CHANCE)

@@ -127,7 +127,7 @@ def run_all(
 
 
 def _is_finished(out: Path, name: str, quick: bool) -> bool:
-    """A result in full serves for a quick one, not the other way round; a damaged file is made anew."""
+    """A result in full serves for a quick one, not the other way round; a damaged file is rebuilt."""
     try:
         result = read_result(out, name)
     except SidelightError:

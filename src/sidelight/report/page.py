@@ -16,7 +16,7 @@ from typing import Any
 
 from sidelight.core.html import Html, escape
 
-COLOURS = ("#2f6fb2", "#c4572b", "#3a8f5c", "#8458a8", "#a37a1e", "#4b8d97", "#b0416c", "#6b7280")
+COLOURS = ("#2f6fb2", "#c4572b", "#3a8f5c", "#8458a8", "#a37a1e", "#b0416c", "#4b8d97", "#6b7280")
 FIELDS = (*COLOURS[:7], "#5b6ee1", "#7a8b1e", "#d46fae", "#4fb3e8", "#e09a2b", "#8a5a3c", COLOURS[7])  # of labels
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2733; --faint: #66717e; --line: #d9dee5; --back: #ffffff; --soft: #f3f6f9;

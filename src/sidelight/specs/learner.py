@@ -23,7 +23,7 @@ from sidelight.structures.structure import Need, OutputKind
 
 Heed = Literal[
     "cost",  # what a wrong label costs, and class weights
-    "loss",  # the hinge or its square, as it is told
+    "loss",  # the hinge or its square, as chosen
     "prices",  # of kinds of evidence
     "states",  # hidden ones of labels, which are completed
     "rules",  # in learning, and not in prediction alone
@@ -116,7 +116,7 @@ class LearnerSpec:
 
     @property
     def longest(self) -> int | None:
-        """The most tokens of a segment, where it is told of that."""
+        """The most tokens of a segment, if this is set."""
         return None
 
     def told(self) -> Mapping[str, Any]:
