@@ -168,7 +168,7 @@ def test_inputs_without_tokens_have_an_empty_output(method: str) -> None:
     some = gallery.at_least(1, "B")
     found = Constrained(flat("A", "B"), [some.soft(2.0)], method=method).solutions([[], ["x"]])
     assert [(one.labels, one.value) for one in found] == [((), -2.0), ((1,), -1.0)]
-    with pytest.raises(Infeasible, match="example 0: the input has no tokens, and the rule at_least_1_B asks for some"):
+    with pytest.raises(Infeasible, match="example 0: the input has no tokens, and the rule at_least_1_B requires some"):
         Constrained(flat("A", "B"), [some], method=method).predict([[]])
 
 

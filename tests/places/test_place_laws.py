@@ -137,7 +137,7 @@ def test_a_worker_that_ray_ends_for_memory_is_tried_again_and_then_told_of(worke
     assert held.total(_product, np.ones(2)) == 2.0
     most = 10
     with pytest.raises(
-        PlaceError, match=r"worker \d with shards 0 to 0 was ended for want of memory; give the fit fewer"
+        PlaceError, match=r"worker \d with shards 0 to 0 ended because memory ran out; give the fit fewer"
     ):
         held.total(_product, np.ones(2))
 

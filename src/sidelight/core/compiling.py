@@ -37,7 +37,7 @@ class Watcher(Protocol):
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Within it, the watcher is told, whichever thread compiles."""
+    """Within it, the watcher is informed, whichever thread compiles."""
     _watchers.append(watcher)
     try:
         yield

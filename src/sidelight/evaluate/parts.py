@@ -29,7 +29,7 @@ class Measure:
 
     @property
     def score(self) -> str:
-        """What is told of it: F1, or the share itself."""
+        """The score that is shown: F1, or the share itself."""
         return self.name if self.share else f"{self.name} F1"
 
 

@@ -76,7 +76,7 @@ class RuledInputs:
         *,
         places: Sequence[int] | None = None,
     ) -> RuledInputs:
-        """Rules for all inputs, and those of each; raises `DataError` for an unknown label, or what is no rule."""
+        """Rules for all inputs, and those of each; raises `DataError` for an unknown label, or no rule."""
         for rule in (rule for rules in own or () for rule in rules):
             if not isinstance(rule, Rule):
                 remedy = "make a rule of a function with @sidelight.rules.rule"

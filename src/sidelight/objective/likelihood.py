@@ -259,7 +259,7 @@ class LabelledBlocks:
 
     @classmethod
     def of(cls, blocks: OneAtATime[Labelled], held: Held) -> LabelledBlocks:
-        """Blocks with what is told of all their inputs together."""
+        """Blocks with the sums over all their inputs."""
         known = [(part.prices, np.diff(part.batch.starts)) for part in blocks]
         prices, lengths = (np.concatenate(found) for found in zip(*known))
         return cls(blocks, held, prices, offsets_of(lengths))

@@ -299,7 +299,7 @@ class Team:
         where = f"worker {number} with {name}"
         told = f"{type(error).__name__} {error}"
         if deaths > MOST_SHORTAGES and any(sign in told for sign in SHORT_OF_MEMORY):
-            raise PlaceError(f"{where} was ended for want of memory; {_more_memory()}") from None
+            raise PlaceError(f"{where} ended because memory ran out; {_more_memory()}") from None
         if deaths > MOST_DEATHS:
             cause = " ".join(str(error).split())[:300]
             problem = f"{where} died {deaths} times over one question ({cause})"

@@ -76,7 +76,7 @@ class CuttingPlane(GapSolver):
         `worst` is what the terms are worth there, if that is known: else it takes an inference for every term.
 
         The working set stays, so the caller must have removed cuts that no longer hold; the dual point's weights are
-        made anew from it.
+        rebuilt from it.
         """
         self.start = start.copy()
         self.weights = self._made_from(self.pool.alphas)

@@ -105,7 +105,7 @@ class GroupSlack(SummedCuts):
         return SolverRound(primal, dual, len(groups), size)
 
     def turned(self, groups: Sequence[SummedTerms]) -> GroupSlack:
-        """New terms over the same outputs: the constraints that have weight, made anew, and the best weights."""
+        """New terms over the same outputs: the constraints that have weight, rebuilt, and the best weights."""
         new = GroupSlack.at(self.best, plain=self.plain)
         new.reach = self.reach
         kept = np.flatnonzero(self.alphas > 0)

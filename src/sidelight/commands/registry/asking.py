@@ -69,7 +69,7 @@ class AskedModel:
         """The same with the model's own answer: yes from a score of 0 on."""
         if self.model.threshold == 0.0:
             given = self.model.about.get("evidence") or {}
-            why = "training ended before it came to good and bad inputs"
+            why = "training ended before it used good and bad inputs"
             why = why if given.get("companion") else "the model has not learned from good and bad inputs"
             note(f"{why}, so its answers mean little; its ranking may not")
         return [replace(item, good=bool(item.score >= 0.0)) for item in self.scored(items) if item.score is not None]

@@ -94,7 +94,7 @@ def _output(structure: EntityRelation, item: Item, kind: str) -> Any:
 
 
 def _names(items: Sequence[Item]) -> dict[str, Any]:
-    """The types and relations that are told."""
+    """The types and relations that are known."""
     types: set[str] = set()
     relations: set[str] = set()
     for item in items:

@@ -165,7 +165,7 @@ class StructureTask:
         return items
 
     def _fitting(self, evidence: list[Evidence]) -> list[Evidence]:
-        """The evidence without Gold that is no output of the structure, where that may be; a note counts it."""
+        """The evidence without Gold that is not an output of the structure, where that may be; a note counts it."""
         golds = [piece for piece in evidence if isinstance(piece, Gold)]
         if not self.entry.left_out or not golds:
             return evidence

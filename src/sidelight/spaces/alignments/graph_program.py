@@ -1,7 +1,7 @@
 """The best alignment of two graphs (thesis Eq. 5.6 to 5.8): by bounds and branching, or by an integer program.
 
 Where the first graph is a forest, as dependency trees are, `graph_kernels` nearly always finds the best and proves it.
-What is left is an integer program, whose rows are built once and scored anew, without the choices that were closed.
+What is left is an integer program, whose rows are built once and scored again, without the choices that were closed.
 
 Columns: h[a, c], word a of the first graph with word c of the second, and h[e, f], edge e with edge f; words and edges
 with nothing have no columns of their own, their worth is taken off what is mapped. Rows:
