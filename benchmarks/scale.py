@@ -99,26 +99,14 @@ def grown(found: Found) -> list[dict[str, Any]]:
     """Growth on paper, and the formula against what local workers took."""
     rows = []
     for name, runs in found.items():
-        if "1" not in runs:
+        if not {"1", "2"} <= runs.keys():
             continue
-        parts = scale_growth.Parts.of(name, runs["1"])
-        transit = (runs["1"].place or {"transit": 0.0})["transit"]
-        processors = os.cpu_count() or 1
-        checks = {
-            w: (scale_growth.predicted(parts, int(w), processors, transit), runs[w].seconds)
-            for w in runs
-            if w != "threads"
-        }
-        rows.append(
-            {
-                "family": name,
-                "bytes": scale_growth.BYTES[name],
-                "table": scale_growth.table(name, parts),
-                "check": checks,
-            }
-        )
+        parts = scale_growth.Parts.of(name, runs["1"], runs["2"])
+        checks = {w: (parts.local(int(w)), runs[w].path) for w in sorted(runs) if w != "threads"}
+        row = {"family": name, "bytes": scale_growth.BYTES[name], "table": scale_growth.table(name, parts)}
+        rows.append({**row, "check": checks})
         told = ", ".join(f"{w}: {a:.2f} s on paper, {b:.2f} s measured" for w, (a, b) in checks.items())
-        print(f"{name}: workers {told}\n    bytes: {scale_growth.BYTES[name]}")
+        print(f"{name}: in seconds of CPU, workers {told}\n    bytes: {scale_growth.BYTES[name]}")
         for row in rows[-1]["table"]:
             seconds = ", ".join(f"{m}: {s:.3g} s" for m, s in row["seconds"].items())
             print(f"    {row['tokens']:,} tokens: {seconds}; stops paying at {row['stops_paying']:,} machines")
