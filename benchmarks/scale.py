@@ -96,20 +96,16 @@ def _line(name: str, runs: dict[str, Timed]) -> str:
 
 
 def grown(found: Found) -> list[dict[str, Any]]:
-    """Growth on paper, and the formula against what local workers took."""
+    """Growth on paper, and the formula against the seconds of CPU that local workers took, as tables for Markdown."""
     rows = []
     for name, runs in found.items():
         if not {"1", "2"} <= runs.keys():
             continue
         parts = scale_growth.Parts.of(name, runs["1"], runs["2"])
         checks = {w: (parts.local(int(w)), runs[w].path) for w in sorted(runs) if w != "threads"}
-        row = {"family": name, "bytes": scale_growth.BYTES[name], "table": scale_growth.table(name, parts)}
-        rows.append({**row, "check": checks})
-        told = ", ".join(f"{w}: {a:.2f} s on paper, {b:.2f} s measured" for w, (a, b) in checks.items())
-        print(f"{name}: in seconds of CPU, workers {told}\n    bytes: {scale_growth.BYTES[name]}")
-        for row in rows[-1]["table"]:
-            seconds = ", ".join(f"{m}: {s:.3g} s" for m, s in row["seconds"].items())
-            print(f"    {row['tokens']:,} tokens: {seconds}; stops paying at {row['stops_paying']:,} machines")
+        row = {"family": name, "bytes": scale_growth.BYTES[name], "parts": asdict(parts)}
+        rows.append({**row, "check": checks, "table": scale_growth.table(name, parts)})
+    print("\n".join([*scale_growth.parts_as_text(rows), "", *scale_growth.table_as_text(rows)]))
     return rows
 
 

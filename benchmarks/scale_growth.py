@@ -14,6 +14,7 @@ holds on a machine with fewer processors than workers too.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,3 +96,31 @@ def table(name: str, parts: Parts) -> list[dict[str, Any]]:
         stops = parts.most_machines(times)
         rows.append({"family": name, "tokens": parts.tokens * times, "seconds": seconds, "stops_paying": stops})
     return rows
+
+
+def parts_as_text(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What was measured of each family, and the formula beside the seconds of CPU of local workers."""
+    head = ("", "i, µs", "q", "f, MB", "b, bytes", "d, s", "workers: s on paper, measured")
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for row in rows:
+        parts = Parts(**row["parts"])
+        checks = "; ".join(f"{w}: {paper:.2f}, {run:.2f}" for w, (paper, run) in row["check"].items())
+        told = [row["family"], f"{1e6 * parts.inference:.2f}", str(parts.questions), f"{parts.fixed / 1e6:.2f}"]
+        lines.append("| " + " | ".join([*told, f"{parts.per_token:.1f}", f"{parts.driver:.2f}", checks]) + " |")
+    return lines
+
+
+def table_as_text(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Seconds a round by machines, for ten and for a thousand times the corpus."""
+    lines = [f"| | tokens | {' | '.join(map(str, MACHINES))} | enough |", "|---" * (len(MACHINES) + 3) + "|"]
+    for row in rows:
+        for one in row["table"]:
+            if one["tokens"] // row["table"][0]["tokens"] in (10, 1000):
+                told = [_shown(one["seconds"][machines]) for machines in MACHINES]
+                tokens = f"{one['tokens'] / 1e6:,.0f} million"
+                lines.append(f"| {row['family']} | {tokens} | {' | '.join(told)} | {one['stops_paying']} |")
+    return lines
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.1f}" if seconds >= 10 else f"{seconds:.2f}"
