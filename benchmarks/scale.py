@@ -105,7 +105,8 @@ def grown(found: Found) -> list[dict[str, Any]]:
         checks = {w: (parts.local(int(w)), runs[w].path) for w in sorted(runs) if w != "threads"}
         row = {"family": name, "bytes": scale_growth.BYTES[name], "parts": asdict(parts)}
         rows.append({**row, "check": checks, "table": scale_growth.table(name, parts)})
-    print("\n".join([*scale_growth.parts_as_text(rows), "", *scale_growth.table_as_text(rows)]))
+    if rows:
+        print("\n".join([*scale_growth.parts_as_text(rows), "", *scale_growth.table_as_text(rows)]))
     return rows
 
 

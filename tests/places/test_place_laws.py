@@ -121,10 +121,11 @@ def test_what_pieces_remember_can_be_taken_up_elsewhere(workers):
         expected = here.advance(_remembered, weights)
         there.advance(_remembered, weights)
     assert here.remembered() == there.remembered() == [2 * float(piece.sum()) for piece in pieces]
-    for one, other in ((workers, there), (ThreadPlace(), here)):
-        again = one.hold(pieces)
-        again.remember(other.remembered())
-        os.kill(workers.team().pids()[1], signal.SIGKILL)
+    for place, before in ((workers, here), (ThreadPlace(), there)):
+        again = place.hold(pieces)
+        again.remember(before.remembered())
+        if place is workers:
+            os.kill(workers.team().pids()[1], signal.SIGKILL)
         assert again.advance(_remembered, weights) == expected
 
 

@@ -25,7 +25,6 @@ from sidelight.inference.explanation import RuleExplanation
 from sidelight.inference.proofs import warn_of_unproved
 from sidelight.models.model import Model
 from sidelight.models.probabilities import posterior
-from sidelight.parallel import place_of
 from sidelight.parallel.place import in_lots
 from sidelight.recipes import Recipe
 from sidelight.rules import Rule
@@ -158,7 +157,7 @@ class Joint(StructuredEstimator, JointInference):
         return JointInference.solutions(self, xs, scores, pairs=pairs)
 
     def solved(self, inputs: Sequence[tuple[Any, Scores, Pairs]]) -> list[JointSolution]:
-        place = place_of(self.place, self.n_jobs)
+        place = self._place()
         if not place.remote:
             return super().solved(inputs)
         bare = JointInference(self.labels, self.rules, inference=self.inference)
