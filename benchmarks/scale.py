@@ -96,17 +96,32 @@ def _line(name: str, runs: dict[str, Timed]) -> str:
 
 
 def grown(found: Found) -> list[dict[str, Any]]:
-    """Growth on paper, and the formula against the seconds of CPU that local workers took, as tables for Markdown."""
+    """Growth on paper, and the formula against what local workers took."""
     rows = []
     for name, runs in found.items():
-        if not {"1", "2"} <= runs.keys():
+        if "1" not in runs:
             continue
-        parts = scale_growth.Parts.of(name, runs["1"], runs["2"])
-        checks = {w: (parts.local(int(w)), runs[w].path) for w in sorted(runs) if w != "threads"}
-        row = {"family": name, "bytes": scale_growth.BYTES[name], "parts": asdict(parts)}
-        rows.append({**row, "check": checks, "table": scale_growth.table(name, parts)})
-    if rows:
-        print("\n".join([*scale_growth.parts_as_text(rows), "", *scale_growth.table_as_text(rows)]))
+        parts = scale_growth.Parts.of(name, runs["1"])
+        transit = (runs["1"].place or {"transit": 0.0})["transit"]
+        processors = os.cpu_count() or 1
+        checks = {
+            w: (scale_growth.predicted(parts, int(w), processors, transit), runs[w].seconds)
+            for w in runs
+            if w != "threads"
+        }
+        rows.append(
+            {
+                "family": name,
+                "bytes": scale_growth.BYTES[name],
+                "table": scale_growth.table(name, parts),
+                "check": checks,
+            }
+        )
+        told = ", ".join(f"{w}: {a:.2f} s on paper, {b:.2f} s measured" for w, (a, b) in checks.items())
+        print(f"{name}: workers {told}\n    bytes: {scale_growth.BYTES[name]}")
+        for row in rows[-1]["table"]:
+            seconds = ", ".join(f"{m}: {s:.3g} s" for m, s in row["seconds"].items())
+            print(f"    {row['tokens']:,} tokens: {seconds}; stops paying at {row['stops_paying']:,} machines")
     return rows
 
 

@@ -27,6 +27,7 @@ from sidelight.commands.shared.rule_options import (
 )
 from sidelight.commands.shared.streams import PARTS, check_columns, note_resumed, pieces_there, run_mark
 from sidelight.commands.shared.structured import answers_of, limited, note_unproven, read_items, refuse, under_rules
+from sidelight.core.collection import without_collection
 from sidelight.core.file_contents import mapping_of, reading
 from sidelight.core.journal import REMEDY, START, Journal, Position
 from sidelight.data.files import STDIN
@@ -219,6 +220,7 @@ def _tallied_there(
     return (in_columns(evidence[0].x), evidence[0].origin), piece.last, found
 
 
+@without_collection()
 def _counted(
     piece: TextPiece, evidence: list[Evidence], model: Any, predict: Callable[[list[Any]], list[Any]], tally: Tally
 ) -> Tally:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from sidelight.core.checks import shown
+from sidelight.core.collection import without_collection
 from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.core.records import PlaceFigures
 from sidelight.errors import DataError, Infeasible, SidelightError
@@ -189,6 +190,7 @@ def figures_since(place: Place, began: float) -> PlaceFigures | None:
     return replace(found, solving=max(solving, 0.0))
 
 
+@without_collection()
 def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any, few: int = FEW) -> list[Any]:
     """The results of function(some items, *common, n_jobs), one an item, in the order of the items.
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import NO_FLOATS, Floats, Ids
+from sidelight.core.collection import without_collection
 from sidelight.parallel.place import Node, loaded, summed
 from sidelight.rules.files import FILE_MODULE
 from sidelight.rules.rule import Rule
@@ -209,7 +210,9 @@ class Worker:
         function, common = self._task[1]
         began = time.perf_counter()
         with _memory_for(number, "task"):
-            found = packed(function(pickle.loads(item), *common))
+            with without_collection():
+                whole = pickle.loads(item)
+            found = packed(function(whole, *common))
         return found, time.perf_counter() - began
 
 

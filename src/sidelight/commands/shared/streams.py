@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from sidelight.commands.shared.inputs import check_alike, check_fits, in_columns
 from sidelight.commands.shared.outputs import note
+from sidelight.core.collection import without_collection
 from sidelight.core.journal import Position
 from sidelight.data import Corpus
 from sidelight.data.files import add_contents, shown_name
@@ -66,6 +67,7 @@ class Labelling:
             lines = next((one.lines for one in file_pieces(self.path, self.format)), [])
             self._read(TextPiece(shown_name(self.path), lines, 0, 0))
 
+    @without_collection()
     def labelled(
         self, piece: TextPiece, predict: Callable[[Sequence[Any]], list[Any]], first: First | None = None
     ) -> LabelledPiece:
