@@ -252,3 +252,9 @@ def test_clamps(value):
         for method in ("predict", "predict_marginals", "log_partition", "sample"):
             work = lambda clamp=clamp, method=method: getattr(fitted_once, method)(XS[:1], clamp=clamp)  # noqa: E731
             assert check("clamp", clamp, work) is None
+
+
+def test_weights_too_large_for_a_file_are_refused():
+    xs = [[{"w": word, "size": 1e120 * len(word)} for word in x] for x in XS]
+    with pytest.raises(sl.DataError, match="weights that were learned are too large, or no numbers; scale"):
+        sl.Tagger(learner="perceptron", n_jobs=1).fit(xs, YS)
