@@ -76,7 +76,7 @@ STRUCTURES: dict[str, Crafted] = {
     "strings": _predictor(SegmentAlignment(bits=6), [("ab", "AB")], [[((0, 1), (0, 1)), ((1, 2), (1, 2))]]),
     "graph": _predictor(GraphAlignment(bits=6), [(ONE, TWO)], [{1: 0}]),
     "relations": _predictor(
-        EntityRelation(["Peop", "Loc"], ["Live_In"], bits=6),
+        EntityRelation(["Peop", "Loc"], ["Live_In"]),
         [HOME],
         [Extraction(("Peop", "Loc"), ((0, 1, "Live_In"),))],
     ),
