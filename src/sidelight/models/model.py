@@ -25,6 +25,7 @@ from sidelight.structures.structure import InputRows, Structure
 
 Point = list[float | int | None]  # number of the round, objective, gap
 MOST_POINTS = 200  # in a file
+HEAVIEST = 1e100  # sums of weights beyond this would not be numbers
 
 
 def point_of(record: Round) -> Point:
