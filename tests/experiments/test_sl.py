@@ -68,11 +68,14 @@ def test_rows_of_a_small_corpus(tmp_path, monkeypatch):
         "SL",
         "SL, bias",
         "SL, 14 classifiers",
+        relations.HELD_OUT,
         *relations.SHUFFLES,
     } <= set(f1)
     assert all(f1[name] == 100.0 for name in ("L+I", "IBT", "SL"))
     assert any("order entity" in line or "order relation" in line for line in told)
-    orders = [line.partition(", order ")[2].split(", ") for line in told if ", order " in line][2:]  # two by updates
+    orders = [line.partition(", order ")[2].split(", ") for line in told if ", order " in line]
+    assert len(orders[:4]) == 4 and len({tuple(sorted(own)) for own in orders[:4]}) == 1  # by updates, and by errors
+    orders = orders[4:]
     assert len(orders) == 2 * len(relations.SHUFFLES)
     for split in (0, 1):
         shuffled = orders[split::2]
