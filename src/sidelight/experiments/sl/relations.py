@@ -80,6 +80,7 @@ class RelationTask(NamedTuple):
     features: str
     fit: str
     passes: Sequence[int]  # to choose from
+    margins: Sequence[tuple[float, float]]  # the same
 
     def __str__(self) -> str:
         return f"{self.features} features, {self.fit}"
@@ -107,14 +108,15 @@ def rows(
     results = list[Row]()
     fits = list(FITS)[: 4 if quick else None]
     sets, splits = SETS[: 1 if quick else None], range(2 if quick else DRAWS)
-    wanted = chosen(choose, features=sets, fits=fits, passes=PASSES[: 1 if quick else None], draws=splits)
-    draws, passes = wanted["draws"], wanted["passes"]
+    passes = PASSES[: 1 if quick else None]
+    wanted = chosen(choose, features=sets, fits=fits, passes=passes, margins=MARGINS, draws=splits)
+    draws, passes, margins = wanted["draws"], wanted["passes"], wanted["margins"]
     for features in wanted["features"]:
         by: dict[str, list[RelationOutcome]] = {}
         setting = f"{features} features"
         for name in wanted["fits"]:
             forms = FITS[name][2]
-            tasks = [RelationTask(draw, features, name, passes) for draw in draws]
+            tasks = [RelationTask(draw, features, name, passes, margins) for draw in draws]
             outcomes = carried_out(score, examples, tasks, n_jobs=n_jobs, report=report)
             for form in forms:
                 by[form] = [one[form] for one in outcomes]
@@ -144,7 +146,7 @@ def score(examples: RelatedSentences, task: RelationTask) -> dict[str, RelationO
     if options.get("order") == SHUFFLED:
         orders = _shuffled(structure, train, task)
         trials = [({**options, "order": order}, (form,)) for order, form in zip(orders, forms)]
-    settings = list(product(task.passes, MARGINS, trials))
+    settings = list(product(task.passes, task.margins, trials))
     prepared = None  # attributes are those of the training part, in every fit
     for passes, (entity, relation), (own_options, own_forms) in settings:
         learner = SequentialLearner(
@@ -173,7 +175,7 @@ def score(examples: RelatedSentences, task: RelationTask) -> dict[str, RelationO
 
 def _shuffled(structure: EntityRelation, train: RelatedSentences, task: RelationTask) -> list[list[str]]:
     """The order by updates, its relations in another order at random: so many times."""
-    entity, relation = MARGINS[0]
+    entity, relation = task.margins[0]
     margin = {ENTITY: entity, RELATION: relation}
     learner = SequentialLearner(structure, passes=task.passes[0], margin=margin, one_vs_all=True, order="updates")
     order = learner.fit([x for x, _ in train], [y for _, y in train]).order_
