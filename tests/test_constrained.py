@@ -200,7 +200,7 @@ def test_what_is_no_list_of_rules_is_said() -> None:
     for rules, said in (
         ([lambda x, y: True], "make a rule of a function"),
         (one_verb, r"rules is the rule one_verb; give a list of rules: \[one_verb\]"),
-        ([gallery.starts_with(label, name="first").soft() for label in "NV"], "are called first; name one of them"),
+        ([gallery.starts_with(label, name="first").soft() for label in "NV"], "are called first; rename one of them"),
     ):
         with pytest.raises(DataError, match=said):
             Constrained(scorer, rules)

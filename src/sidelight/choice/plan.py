@@ -248,8 +248,8 @@ def classed_features(evidence: Sequence[Evidence], *, seed: int) -> Templates:
 
 
 def _has_text(evidence: Sequence[Evidence]) -> bool:
-    """Whether there is text enough beside Gold, and tokens are strings or columns of them."""
-    if not isinstance(features_for([evidence[0].x]), Templates):
+    """Whether there is text enough beside Gold, and tokens are strings or columns of them; all must be of one kind."""
+    if not isinstance(features_for([piece.x for piece in evidence]), Templates):
         return False
     kinds = (*WITH_LOSS, "unlabeled")
     good = (piece for piece in evidence if piece.kind in kinds and not (isinstance(piece, Companion) and piece.z < 0))

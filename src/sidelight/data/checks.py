@@ -6,14 +6,13 @@ of a string, keys of a dict, a mask of truths) or fail far from its place; so it
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sidelight.core.checks import by_position, is_hashable, is_listed, is_number
+from sidelight.core.checks import LARGEST, by_position, is_hashable, is_listed, is_number
 from sidelight.data.single import single_label
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Partial, Voted, trouble
@@ -102,7 +101,7 @@ def _length(x: Any) -> int | None:
 
 def check_weight(piece: Evidence, index: int) -> None:
     try:
-        usable = math.isfinite(piece.weight) and piece.weight >= 0
+        usable = 0 <= piece.weight < LARGEST
     except (TypeError, ValueError):
         usable = False
     if not usable:
