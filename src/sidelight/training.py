@@ -166,7 +166,7 @@ class Training:
         return self._model(self.learner.finish())
 
     def _model(self, weights: Floats, then: Best | None = None) -> Model:
-        """The model of these weights, as things are now or were then; raises `DataError` for some that no file takes."""
+        """The model of these weights, as things are now or were then; raises `DataError` where no file takes them."""
         if not np.all(np.abs(weights) <= HEAVIEST):
             remedy = "scale feature values, prices and weights of evidence, so that they are about 1"
             raise DataError("the weights that were learned are too large, or no numbers", remedy=remedy)
