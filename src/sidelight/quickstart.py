@@ -114,7 +114,7 @@ def ways(data: Split, seed: int) -> list[Way]:
 
 
 def compare_ways(data: Split, *, seed: int, step: Callable[[str], None]) -> list[QuickstartRow]:
-    """Train in each way and score on the test references; `step` is told what comes next."""
+    """Train in each way and score on the test references; `step` gets what comes next."""
     rows = []
     trials = ways(data, seed)
     step("warming up")

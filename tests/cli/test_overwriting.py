@@ -200,8 +200,8 @@ def test_a_full_disk_at_the_end_loses_nothing_with_a_checkpoint(
         patch.setattr(replacing, "_put", full)
         found = run(*train, "model", code=2)
     assert found.err.splitlines()[-1] == (
-        "error: model: the model cannot be written (No space left on device); nothing is lost: check has the training, "
-        "and the same command with another --out ends it"
+        "error: model: the model cannot be written (No space left on device); nothing is lost: check has the training; "
+        "the same command with another --out ends it"
     )
     assert not Path("model").exists()
     run(*train, "other", "--history", "rounds")
@@ -255,5 +255,5 @@ def test_a_terminated_run_says_so_and_leaves_nothing(write: Write) -> None:
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 143
-    assert err.splitlines()[-1] == "interrupted; no model was written; the same command goes on from check"
+    assert err.splitlines()[-1] == "interrupted; no model was written; the same command continues from check"
     assert [name for name in names() if name.startswith(".") or name == "model"] == []

@@ -163,11 +163,11 @@ def unheard(offer: Offer, chosen: Plan) -> list[str]:
 
     >>> offer = Offer(frozenset({"unlabeled", "votes"}))
     >>> unheard(offer, fixed_plan(offer))
-    ['left out: unlabelled inputs say nothing to partial_crf']
+    ['left out: partial_crf does not learn from unlabelled inputs']
     """
     fixed = fixed_plan(offer)
     kinds = frozenset(left_out(offer, fixed)) & frozenset(left_out(offer, chosen))
-    return [f"left out: {_listed(kinds)} say nothing to {fixed.learner.name}"] if kinds else []
+    return [f"left out: {fixed.learner.name} does not learn from {_listed(kinds)}"] if kinds else []
 
 
 def _cheaper(plan: Plan) -> list[Plan]:

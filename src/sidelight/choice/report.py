@@ -55,7 +55,7 @@ class KindVerdict:
         }
         said = words[self.verdict]
         if self.gain is not None and self.error is not None and not self.kept and self.gain > self.error:
-            said = "helped the first choice, and the chosen one is as good without"
+            said = "helped the first choice; the chosen one is as good without it"
         return f"{'kept' if self.kept else 'left out'}: {WORDS[self.kind]} {said}{shown}"
 
 
@@ -72,7 +72,7 @@ class ChoiceReport:
     left_out: tuple[str, ...] = ()  # kinds of evidence that were given and are not learned from
     false_rules: tuple[str, ...] = ()  # names of rules that Gold contradicts
     wrong_functions: tuple[str, ...] = ()  # names of labelling functions that Gold contradicts
-    doubtful_functions: tuple[str, ...] = ()  # of those that are oftener wrong than right there, in too few votes
+    doubtful_functions: tuple[str, ...] = ()  # of those that are mostly wrong there, in too few votes
     wrong_candidates: bool = False  # whether Gold contradicts the candidate labels
     wrong_companions: bool = False  # whether labelled inputs look like those that are called bad
     labelled: int = 0  # inputs that were held out, in turn

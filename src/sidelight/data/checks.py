@@ -251,7 +251,7 @@ def _sets(piece: Evidence, i: int, sets: Any, sequences: bool) -> Any:
     kinds = set(map(type, sets))
     if any(issubclass(kind, Mapping) for kind in kinds):
         t = next(t for t, labels in enumerate(sets) if isinstance(labels, Mapping))
-        problem = f"the candidates {sets[t]!r} are a dict, and what it says of them would not be heeded"
+        problem = f"the candidates {sets[t]!r} are a dict, whose values would be ignored"
         raise trouble(piece, i, token=t if sequences else None, problem=problem, remedy=SETS)
     for t, labels in enumerate(sets if sequences and kinds & {bytes, bytearray} else ()):
         if isinstance(labels, bytes | bytearray):

@@ -123,7 +123,7 @@ class MatrixSequence:
 
 
 def check_sequences(xs: Sequence[Any]) -> None:
-    """Raises `DataError` at the first input that is no sequence: a dict's keys are no tokens, and a set has no order.
+    """Raises `DataError` at the first input that is not a sequence: a dict's keys are not tokens, a set has no order.
 
     >>> check_sequences([["light"], {"w": "light"}])
     Traceback (most recent call last):

@@ -100,6 +100,10 @@ def _flat(outputs: Sequence[Any], sequences: bool) -> list[str]:
     return [label for y in outputs for label in y] if sequences else list(outputs)
 
 
+ERRORS = (
+    "Of each input the wrong label that the model gives the highest probability, with the words around it. Arrows lead "
+    "from predicted labels to right ones; wrong words are underlined."
+)
 CONFUSIONS = "Rows are right labels, columns predicted ones. The darker a cell, the larger its share of the row."
 
 
@@ -124,7 +128,7 @@ def training(model: Model) -> list[Html | str]:
     gap = curves([apart], title="Gap by round (logarithmic)", x="round", logarithmic=(None, True))
     charts: list[Html | str] = [one for one in (objective, gap) if one is not None]
     if charts:
-        again = "Each completion of open labels starts a new convex problem with a new gap."
+        again = "Each completion of open labels starts a new convex problem, so objective and gap start again."
         return [*([again] if gap is not None and _rises(apart) else []), *charts]
     return [f"{len(points)} rounds, without an objective to plot." if len(points) > 1 else "Done in one round."]
 
@@ -160,7 +164,7 @@ def _errors(
         others = f", {count} wrong labels" if count > 1 else ""
         parts.append(Html(f'<h4>Input {i + 1}: <span class="faint">{100 * share:.1f} % confident{others}</span></h4>'))
         parts.append(fields(words, ours, theirs, colours, told=True))
-    return parts or ["Every label is right."]
+    return [ERRORS, *parts] if parts else ["Every label is right."]
 
 
 def _share(own: Floats, t: int, label: int | None) -> float:
