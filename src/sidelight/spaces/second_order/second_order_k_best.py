@@ -14,6 +14,7 @@ from sidelight.errors import Intractable
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chains.chain import check_feasible
 from sidelight.spaces.chains.chain_kernels import close_labels
+from sidelight.spaces.chains.k_best_kernels import insert
 from sidelight.spaces.second_order.second_order import SecondOrderScores, SecondOrderSpace
 from sidelight.spaces.second_order.second_order_states import labels_of, most_states, open_labels, place_states
 
@@ -45,21 +46,6 @@ def k_best(
     threads(run, shards(space.starts), n_jobs=n_jobs)
     check_feasible(values[:, 0])
     return labels, values
-
-
-@kernel
-def _insert(values: Floats, back: Ints, value: float, pointer: int) -> bool:
-    """Put a value in its place in a falling list; returns whether it is among the k best."""
-    place = values.shape[0] - 1
-    if not value > values[place]:
-        return False
-    while place > 0 and value > values[place - 1]:
-        values[place] = values[place - 1]
-        back[place] = back[place - 1]
-        place -= 1
-    values[place] = value
-    back[place] = pointer
-    return True
 
 
 @kernel
@@ -99,7 +85,7 @@ def _k_best(
                         weight = second[earlier[e], middle[j], here[k]] if t > 1 else 0.0
                         for rank in range(ranks):
                             value = best[before, rank] + weight
-                            if not _insert(best[state], back[state], value, before * ranks + rank):
+                            if not insert(best[state], back[state], value, before * ranks + rank):
                                 break
                     best[state] += transition[middle[j], here[k]] + scores[first + t, here[k]]
         values[i] = -np.inf
@@ -107,7 +93,7 @@ def _k_best(
         for state in range(at[count - 1], at[count]):
             ending = end[here[(state - at[count - 1]) % here.shape[0]]]
             for rank in range(ranks):
-                if not _insert(values[i], last, best[state, rank] + ending, state * ranks + rank):
+                if not insert(values[i], last, best[state, rank] + ending, state * ranks + rank):
                     break
         for place in range(ranks):
             if values[i, place] == -np.inf:

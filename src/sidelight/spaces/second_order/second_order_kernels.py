@@ -3,15 +3,16 @@
 As in `chain_kernels`, all take the sequences `lo..hi` of a batch, scores are a block that begins at their first token,
 what may not be used has score -inf, and forward passes keep only values. They run over the states of
 `second_order_states`; where all labels are open, the innermost loop is over contiguous labels. Ties go to the lowest
-last label, then to the lowest one before it, and so on; `second_order_ties` breaks them at random.
+last label, then to the lowest one before it, and so on, or are broken at random, uniformly over all that are best.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
+from sidelight.core.kernels import inner_kernel, kernel
+from sidelight.spaces.choice_kernels import choose, highest
 from sidelight.spaces.second_order.second_order_states import labels_of, most_states, open_labels, place_states, states
 
 
@@ -94,18 +95,122 @@ def forward(
                 now[j, k] += scores[first + t, here[k]]
 
 
-@kernel
-def best_last(ending: Floats, here: Ints, end: Floats) -> tuple[float, int, int]:
-    """The largest value with the end's added, and the state that has it."""
-    value = -np.inf
-    before, last = 0, 0
+@inner_kernel
+def ended(ending: Floats, here: Ints, end: Floats, worth: Floats) -> Floats:
+    """What the states (j, k) of the last token are worth with the end, at k · J + j, in a part of the room given."""
+    count = ending.shape[0]
     for k in range(here.shape[0]):
-        for j in range(ending.shape[0]):
-            candidate = ending[j, k] + end[here[k]]
-            if candidate > value:
-                value = candidate
-                before, last = j, k
-    return value, before, last
+        for j in range(count):
+            worth[k * count + j] = ending[j, k] + end[here[k]]
+    return worth[: count * here.shape[0]]
+
+
+@kernel
+def _best_before(values: Floats, j: int, second: Floats, earlier: Ints, middle: int, label: int) -> float:
+    """The largest value of a state (i, j) with the second-order score of the label after it."""
+    top = -np.inf
+    for i in range(earlier.shape[0]):
+        top = max(top, values[i, j] + second[earlier[i], middle, label])
+    return top
+
+
+@kernel
+def count_ways(
+    second: Floats,
+    end: Floats,
+    opened: Ints,
+    begins: Ints,
+    first: int,
+    count: int,
+    at: Ints,
+    best: Floats,
+    top: float,
+    ways: Floats,
+) -> None:
+    """How many paths, up to a factor per token, lead to each state as the beginning of a best path of value `top`.
+
+    First the states on best paths are found from the end backwards, so that others cost nothing.
+    """
+    ways[: at[count]] = 0.0
+    now, values = states(count - 1, begins, first, at, ways), states(count - 1, begins, first, at, best)
+    here = labels_of(count - 1, opened, begins, first)
+    for j in range(now.shape[0]):
+        for k in range(here.shape[0]):
+            if values[j, k] + end[here[k]] == top:
+                now[j, k] = 1.0
+    for t in range(count - 1, 0, -1):
+        now, old = states(t, begins, first, at, ways), states(t - 1, begins, first, at, ways)
+        values = states(t - 1, begins, first, at, best)
+        here, middle = labels_of(t, opened, begins, first), labels_of(t - 1, opened, begins, first)
+        earlier = labels_of(max(t - 2, 0), opened, begins, first)
+        for j in range(now.shape[0]):
+            for k in range(here.shape[0]):
+                if now[j, k] > 0.0 and t == 1:
+                    old[0, j] = 1.0
+                elif now[j, k] > 0.0:
+                    most = _best_before(values, j, second, earlier, middle[j], here[k])
+                    for i in range(earlier.shape[0]):
+                        if values[i, j] + second[earlier[i], middle[j], here[k]] == most:
+                            old[i, j] = 1.0
+    for t in range(1, count):
+        now, old = states(t, begins, first, at, ways), states(t - 1, begins, first, at, ways)
+        values = states(t - 1, begins, first, at, best)
+        here, middle = labels_of(t, opened, begins, first), labels_of(t - 1, opened, begins, first)
+        earlier = labels_of(max(t - 2, 0), opened, begins, first)
+        largest = 0.0
+        for j in range(now.shape[0]):
+            for k in range(here.shape[0]):
+                if now[j, k] > 0.0 and t == 1:
+                    now[j, k] = old[0, j]
+                elif now[j, k] > 0.0:
+                    most = _best_before(values, j, second, earlier, middle[j], here[k])
+                    now[j, k] = 0.0
+                    for i in range(earlier.shape[0]):
+                        if values[i, j] + second[earlier[i], middle[j], here[k]] == most:
+                            now[j, k] += old[i, j]
+                largest = max(largest, now[j, k])
+        now /= largest
+
+
+@inner_kernel
+def walk_back(
+    second: Floats,
+    end: Floats,
+    opened: Ints,
+    begins: Ints,
+    first: int,
+    count: int,
+    at: Ints,
+    values: Floats,  # of the beginnings that end in each state: the best, or their log-sum
+    ways: Floats | None,
+    state: Keys | None,
+    worth: Floats,  # room for the states of a token, twice
+    labels: Ids,  # out [count]
+) -> None:
+    """A labeling, from its end to its beginning; which one is said in `choose`."""
+    here = labels_of(count - 1, opened, begins, first)
+    last = states(count - 1, begins, first, at, values)
+    each = ended(last, here, end, worth[0])
+    if ways is None:
+        j = choose(each, None, state)
+    else:
+        nothing = np.zeros(end.shape[0])
+        j = choose(each, ended(states(count - 1, begins, first, at, ways), here, nothing, worth[1]), state)
+    label, j = here[j // last.shape[0]], j % last.shape[0]
+    labels[count - 1] = label
+    for t in range(count - 1, 0, -1):
+        middle = labels_of(t - 1, opened, begins, first)[j]
+        labels[t - 1] = middle
+        if t > 1:
+            old, earlier = states(t - 1, begins, first, at, values), labels_of(t - 2, opened, begins, first)
+            each = worth[0, : earlier.shape[0]]
+            for e in range(earlier.shape[0]):
+                each[e] = old[e, j] + second[earlier[e], middle, label]
+            if ways is None:
+                j = choose(each, None, state)
+            else:
+                j = choose(each, states(t - 1, begins, first, at, ways)[:, j], state)
+        label = middle
 
 
 @kernel
@@ -118,41 +223,33 @@ def viterbi(
     transition: Floats,  # [L, L] from, to
     start: Floats,  # [L]
     end: Floats,  # [L]
+    seeds: Keys | None,  # [N] one stream per sequence, so that shards and threads do not matter
     labels: Ids,  # out [T]
     values: Floats,  # out [N]
 ) -> None:
-    """The best path of every sequence and its value."""
-    base = starts[lo]
+    """The best path of every sequence and its value; with seeds, one of all best paths."""
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
-    best = np.empty(most)
-    at = np.empty(longest + 1, np.int64)
+    best, ways = np.empty(most), np.empty(most)
+    at, worth = np.empty(longest + 1, np.int64), np.empty((2, start.shape[0] ** 2))
+    state = np.empty(1, np.uint64)
     for i in range(lo, hi):
-        first, count = starts[i] - base, starts[i + 1] - starts[i]
+        first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
         place_states(begins, first, count, at)
         forward(scores, second, transition, start, opened, begins, first, count, at, best)
         here = labels_of(count - 1, opened, begins, first)
-        values[i], j, k = best_last(states(count - 1, begins, first, at, best), here, end)
+        values[i] = highest(ended(states(count - 1, begins, first, at, best), here, end, worth[0]))
+        out = labels[starts[i] : starts[i + 1]]
         if values[i] == -np.inf:
-            labels[starts[i] : starts[i + 1]] = 0
+            out[:] = 0
             continue
-        label = here[k]
-        labels[starts[i] + count - 1] = label
-        for t in range(count - 1, 0, -1):
-            middle = labels_of(t - 1, opened, begins, first)[j]
-            labels[starts[i] + t - 1] = middle
-            if t > 1:
-                old = states(t - 1, begins, first, at, best)
-                earlier = labels_of(t - 2, opened, begins, first)
-                value = -np.inf
-                chosen = 0
-                for e in range(earlier.shape[0]):
-                    candidate = old[e, j] + second[earlier[e], middle, label]
-                    if candidate > value:
-                        value = candidate
-                        chosen = e
-                j = chosen
-            label = middle
+        found = second, end, opened, begins, first, count, at, best
+        if seeds is None:
+            walk_back(*found, None, None, worth, out)
+        else:
+            count_ways(*found, values[i], ways)
+            state[0] = seeds[i]
+            walk_back(*found, ways, state, worth, out)
 
 
 @kernel
@@ -174,7 +271,7 @@ def viterbi_outside(
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
     stayed, left = np.empty(most), np.empty(most)
-    at = np.empty(longest + 1, np.int64)
+    at, worth = np.empty(longest + 1, np.int64), np.empty(start.shape[0] ** 2)
     for i in range(lo, hi):
         first, count = starts[i] - base, starts[i + 1] - starts[i]
         place_states(begins, first, count, at)
@@ -197,12 +294,15 @@ def viterbi_outside(
                     in_stayed[j, k] += scores[first + t, here[k]]
                     in_left[j, k] += scores[first + t, here[k]]
         here = labels_of(count - 1, opened, begins, first)
-        values[i], j, k = best_last(states(count - 1, begins, first, at, left), here, end)
+        last = ended(states(count - 1, begins, first, at, left), here, end, worth)
+        values[i] = highest(last)
         if values[i] == -np.inf:
             labels[starts[i] : starts[i + 1]] = 0
             continue
         has_left = True
-        label = here[k]
+        before = last.shape[0] // here.shape[0]
+        j = choose(last, None, None)
+        label, j = here[j // before], j % before
         labels[starts[i] + count - 1] = label
         for t in range(count - 1, 0, -1):
             middle = labels_of(t - 1, opened, begins, first)[j]

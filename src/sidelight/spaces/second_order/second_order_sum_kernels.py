@@ -18,7 +18,10 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.core.kernels import kernel, uniform
+from sidelight.core.kernels import kernel
+from sidelight.spaces.chains.chain_log_kernels import log_sum, log_sum_with
+from sidelight.spaces.chains.chain_scaled_kernels import weighted
+from sidelight.spaces.second_order.second_order_kernels import ended, walk_back
 from sidelight.spaces.second_order.second_order_scaled_kernels import (
     LOST,
     ScaledMoves,
@@ -29,46 +32,22 @@ from sidelight.spaces.second_order.second_order_scaled_kernels import (
     scaled_forward,
 )
 from sidelight.spaces.second_order.second_order_states import labels_of, most_states, open_labels, place_states, states
-from sidelight.spaces.second_order.second_order_ties import draw
 
 TINY = 1e-200
 STEEP = 300.0  # a factor up to exp of this cannot bring back what was lost below TINY
 
 
 @kernel
-def exact_sum(first: Floats, second: Floats) -> float:
-    """log Σ exp(first + second), one exponential a term."""
-    top = -np.inf
-    for i in range(first.shape[0]):
-        top = max(top, first[i] + second[i])
-    if top == -np.inf:
-        return top
-    total = 0.0
-    for i in range(first.shape[0]):
-        total += np.exp(first[i] + second[i] - top)
-    return top + float(np.log(total))
-
-
-@kernel
 def weighted_rows(values: Floats, rows: Ints, plane: Floats, columns: Ints, out: Floats) -> None:
-    """out[k] = Σ_i values[i] · plane[rows[i], columns[k]]; where all columns are open, over contiguous ones."""
-    out[:] = 0.0
-    if columns.shape[0] < plane.shape[1]:
-        for i in range(rows.shape[0]):
-            row = plane[rows[i]]
-            for k in range(columns.shape[0]):
-                out[k] += values[i] * row[columns[k]]
+    """out[k] = Σ_i values[i] · plane[rows[i], columns[k]]."""
+    if rows.shape[0] == plane.shape[0] and columns.shape[0] == plane.shape[1]:
+        weighted(values, plane, out)
         return
-    whole = rows.shape[0] // 4 * 4
-    for i in range(0, whole, 4):
-        a, b, c, d = values[i], values[i + 1], values[i + 2], values[i + 3]
-        in_a, in_b, in_c, in_d = plane[rows[i]], plane[rows[i + 1]], plane[rows[i + 2]], plane[rows[i + 3]]
-        for k in range(out.shape[0]):
-            out[k] += (a * in_a[k] + b * in_b[k]) + (c * in_c[k] + d * in_d[k])
-    for i in range(whole, rows.shape[0]):
-        value, row = values[i], plane[rows[i]]
-        for k in range(out.shape[0]):
-            out[k] += value * row[k]
+    out[:] = 0.0
+    for i in range(rows.shape[0]):
+        row = plane[rows[i]]
+        for k in range(columns.shape[0]):
+            out[k] += values[i] * row[columns[k]]
 
 
 @kernel
@@ -113,25 +92,9 @@ def forward_sums(
                     if row[k] > TINY:
                         row[k] = top + peak + np.log(row[k])
                     else:
-                        row[k] = exact_sum(old[:, j], second[:, middle[j], here[k]][earlier])
+                        row[k] = log_sum_with(old[:, j], second[:, middle[j], here[k]][earlier])
             for k in range(here.shape[0]):
                 row[k] += transition[middle[j], here[k]] + scores[first + t, here[k]]
-
-
-@kernel
-def total_sum(ending: Floats, here: Ints, end: Floats) -> float:
-    """log Z from the states of the last token."""
-    top = -np.inf
-    for j in range(ending.shape[0]):
-        for k in range(here.shape[0]):
-            top = max(top, ending[j, k] + end[here[k]])
-    if top == -np.inf:
-        return top
-    total = 0.0
-    for j in range(ending.shape[0]):
-        for k in range(here.shape[0]):
-            total += np.exp(ending[j, k] + end[here[k]] - top)
-    return top + float(np.log(total))
 
 
 @kernel
@@ -152,7 +115,7 @@ def log_sums(
     """log Z of every sequence, -inf where there is no labeling."""
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
-    sums = np.empty(most)
+    sums, worth = np.empty(most), np.empty((2, start.shape[0] ** 2))
     at = np.empty(longest + 1, np.int64)
     sweep = empty_sweep(longest if moves.flat else 0, start.shape[0])
     for i in range(lo, hi):
@@ -164,7 +127,7 @@ def log_sums(
         place_states(begins, first, count, at)
         forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
         here = labels_of(count - 1, opened, begins, first)
-        values[i] = total_sum(states(count - 1, begins, first, at, sums), here, end)
+        values[i] = log_sum(ended(states(count - 1, begins, first, at, sums), here, end, worth[0]))
 
 
 @kernel
@@ -204,7 +167,7 @@ def backward_step(
             if totals[i] > TINY:
                 back[i, j] = top + peak + np.log(totals[i])
             else:
-                back[i, j] = exact_sum(row, second[earlier[i], middle[j]][here])
+                back[i, j] = log_sum_with(row, second[earlier[i], middle[j]][here])
             steepness = old[i, j] + top + peak - log_z
             out = expected[earlier[i], middle[j]]
             if steepness > STEEP:
@@ -250,7 +213,7 @@ def beliefs(
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
     sums, backs = np.empty(most), np.empty(most)
-    at = np.empty(longest + 1, np.int64)
+    at, worth = np.empty(longest + 1, np.int64), np.empty((2, start.shape[0] ** 2))
     sweep = empty_sweep(longest if moves.flat else 0, start.shape[0])
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
@@ -263,7 +226,7 @@ def beliefs(
         place_states(begins, first, count, at)
         forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
         here = labels_of(count - 1, opened, begins, first)
-        log_z = total_sum(states(count - 1, begins, first, at, sums), here, end)
+        log_z = log_sum(ended(states(count - 1, begins, first, at, sums), here, end, worth[0]))
         values[i] = log_z
         tokens[starts[i] : starts[i + 1]] = 0.0
         if log_z == -np.inf:
@@ -294,9 +257,8 @@ def beliefs(
                     back[j, k] += transition[middle[j], here[k]] + scores[first + t, here[k]]
             old, before = states(t - 1, begins, first, at, sums), states(t - 1, begins, first, at, backs)
             if t == 1:
-                ones = np.zeros(here.shape[0])
                 for j in range(middle.shape[0]):
-                    before[0, j] = exact_sum(back[j], ones)
+                    before[0, j] = log_sum(back[j])
             else:
                 given = (onward, backward, peak, second, opened, begins, first)
                 backward_step(t, back, log_z, prices[i], *given, old, before, in_second)
@@ -321,7 +283,7 @@ def sample(
     """A labeling of every sequence, with probability in proportion to exp(score)."""
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
-    sums = np.empty(most)
+    sums, worth = np.empty(most), np.empty((2, start.shape[0] ** 2))
     at = np.empty(longest + 1, np.int64)
     state = np.empty(1, np.uint64)
     for i in range(lo, hi):
@@ -329,24 +291,10 @@ def sample(
         place_states(begins, first, count, at)
         forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
         here = labels_of(count - 1, opened, begins, first)
-        ending = states(count - 1, begins, first, at, sums)
-        values[i] = total_sum(ending, here, end)
+        values[i] = log_sum(ended(states(count - 1, begins, first, at, sums), here, end, worth[0]))
+        out = labels[starts[i] : starts[i + 1]]
         if values[i] == -np.inf:
-            labels[starts[i] : starts[i + 1]] = 0
+            out[:] = 0
             continue
-        for k in range(here.shape[0]):
-            for j in range(ending.shape[0]):
-                ending[j, k] = np.exp(ending[j, k] + end[here[k]] - values[i])
         state[0] = seeds[i]
-        chosen = draw(ending.ravel(), uniform(state))
-        j, label = chosen // here.shape[0], here[chosen % here.shape[0]]
-        labels[starts[i] + count - 1] = label
-        for t in range(count - 1, 0, -1):
-            middle = labels_of(t - 1, opened, begins, first)[j]
-            labels[starts[i] + t - 1] = middle
-            if t > 1:
-                old = states(t - 1, begins, first, at, sums)
-                earlier = labels_of(t - 2, opened, begins, first)
-                logs = old[:, j] + second[:, middle, label][earlier]
-                j = draw(np.exp(logs - logs.max()), uniform(state))
-            label = middle
+        walk_back(second, end, opened, begins, first, count, at, sums, None, state, worth, out)
