@@ -31,7 +31,14 @@ from sidelight.spaces.second_order.second_order_scaled_kernels import (
     scaled_backward,
     scaled_forward,
 )
-from sidelight.spaces.second_order.second_order_states import labels_of, most_states, open_labels, place_states, states
+from sidelight.spaces.second_order.second_order_states import (
+    Frame,
+    frame_of,
+    labels_of,
+    most_states,
+    open_labels,
+    states,
+)
 
 TINY = 1e-200
 STEEP = 300.0  # a factor up to exp of this cannot bring back what was lost below TINY
@@ -58,27 +65,23 @@ def forward_sums(
     second: Floats,
     transition: Floats,
     start: Floats,
-    opened: Ints,
-    begins: Ints,
-    first: int,
-    count: int,
-    at: Ints,
+    frame: Frame,
     sums: Floats,
 ) -> None:
     """v_t of all states of a sequence."""
     shares = np.empty(start.shape[0])
-    for k in range(at[1]):
-        label = opened[begins[first] + k]
-        sums[k] = start[label] + scores[first, label]
-    for t in range(1, count):
-        now, old = states(t, begins, first, at, sums), states(t - 1, begins, first, at, sums)
-        here, middle = labels_of(t, opened, begins, first), labels_of(t - 1, opened, begins, first)
+    first = labels_of(0, frame)
+    for k in range(first.shape[0]):
+        sums[k] = start[first[k]] + scores[frame.first, first[k]]
+    for t in range(1, frame.length):
+        now, old = states(t, frame, sums), states(t - 1, frame, sums)
+        here, middle = labels_of(t, frame), labels_of(t - 1, frame)
         for j in range(middle.shape[0]):
             row = now[j]
             if t == 1:
                 row[:] = old[0, j]
             else:
-                earlier = labels_of(t - 2, opened, begins, first)
+                earlier = labels_of(t - 2, frame)
                 top = -np.inf
                 for i in range(earlier.shape[0]):
                     top = max(top, old[i, j])
@@ -94,7 +97,7 @@ def forward_sums(
                     else:
                         row[k] = log_sum_with(old[:, j], second[:, middle[j], here[k]][earlier])
             for k in range(here.shape[0]):
-                row[k] += transition[middle[j], here[k]] + scores[first + t, here[k]]
+                row[k] += transition[middle[j], here[k]] + scores[frame.first + t, here[k]]
 
 
 @kernel
@@ -124,10 +127,10 @@ def log_sums(
             values[i] = scaled_forward(scores[first : first + count], moves, sweep)
             if values[i] != LOST:
                 continue
-        place_states(begins, first, count, at)
-        forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
-        here = labels_of(count - 1, opened, begins, first)
-        values[i] = log_sum(ended(states(count - 1, begins, first, at, sums), here, end, worth[0]))
+        frame = frame_of(opened, begins, at, first, count)
+        forward_sums(scores, onward, peak, second, transition, start, frame, sums)
+        here = labels_of(count - 1, frame)
+        values[i] = log_sum(ended(states(count - 1, frame, sums), here, end, worth[0]))
 
 
 @kernel
@@ -140,17 +143,15 @@ def backward_step(
     backward: Floats,
     peak: float,
     second: Floats,
-    opened: Ints,
-    begins: Ints,
-    first: int,
+    frame: Frame,
     old: Floats,  # v_{t-1}
     back: Floats,  # out b_{t-1}
     expected: Floats,  # added to [L, L, L]
 ) -> None:
     """b of the states of token t - 1, and the expected second-order parts that end at t, for t from 2 on."""
     size = second.shape[0]
-    here, middle = labels_of(t, opened, begins, first), labels_of(t - 1, opened, begins, first)
-    earlier = labels_of(t - 2, opened, begins, first)
+    here, middle = labels_of(t, frame), labels_of(t - 1, frame)
+    earlier = labels_of(t - 2, frame)
     shares, totals = np.empty(here.shape[0]), np.empty(earlier.shape[0])
     for j in range(middle.shape[0]):
         row = after[j]
@@ -223,27 +224,27 @@ def beliefs(
                 scaled_backward(count, moves, sweep)
                 add_expected(count, prices[i], moves, sweep, tokens[starts[i] : starts[i + 1]], spread)
                 continue
-        place_states(begins, first, count, at)
-        forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
-        here = labels_of(count - 1, opened, begins, first)
-        log_z = log_sum(ended(states(count - 1, begins, first, at, sums), here, end, worth[0]))
+        frame = frame_of(opened, begins, at, first, count)
+        forward_sums(scores, onward, peak, second, transition, start, frame, sums)
+        here = labels_of(count - 1, frame)
+        log_z = log_sum(ended(states(count - 1, frame, sums), here, end, worth[0]))
         values[i] = log_z
         tokens[starts[i] : starts[i + 1]] = 0.0
         if log_z == -np.inf:
             continue
-        back = states(count - 1, begins, first, at, backs)
+        back = states(count - 1, frame, backs)
         for k in range(here.shape[0]):
             back[:, k] = end[here[k]]
         for t in range(count - 1, -1, -1):
-            now, back = states(t, begins, first, at, sums), states(t, begins, first, at, backs)
-            here = labels_of(t, opened, begins, first)
+            now, back = states(t, frame, sums), states(t, frame, backs)
+            here = labels_of(t, frame)
             token = tokens[starts[i] + t]
             for j in range(now.shape[0]):
                 for k in range(here.shape[0]):
                     share = prices[i] * np.exp(now[j, k] + back[j, k] - log_z)
                     token[here[k]] += share
                     if t > 0:
-                        in_transition[opened[begins[first + t - 1] + j], here[k]] += share
+                        in_transition[labels_of(t - 1, frame)[j], here[k]] += share
             if t == count - 1:
                 for k in range(here.shape[0]):
                     in_end[here[k]] += token[here[k]]
@@ -251,16 +252,16 @@ def beliefs(
                 for k in range(here.shape[0]):
                     in_start[here[k]] += token[here[k]]
                 break
-            middle = labels_of(t - 1, opened, begins, first)
+            middle = labels_of(t - 1, frame)
             for j in range(now.shape[0]):
                 for k in range(here.shape[0]):
                     back[j, k] += transition[middle[j], here[k]] + scores[first + t, here[k]]
-            old, before = states(t - 1, begins, first, at, sums), states(t - 1, begins, first, at, backs)
+            old, before = states(t - 1, frame, sums), states(t - 1, frame, backs)
             if t == 1:
                 for j in range(middle.shape[0]):
                     before[0, j] = log_sum(back[j])
             else:
-                given = (onward, backward, peak, second, opened, begins, first)
+                given = (onward, backward, peak, second, frame)
                 backward_step(t, back, log_z, prices[i], *given, old, before, in_second)
 
 
@@ -288,13 +289,13 @@ def sample(
     state = np.empty(1, np.uint64)
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
-        place_states(begins, first, count, at)
-        forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
-        here = labels_of(count - 1, opened, begins, first)
-        values[i] = log_sum(ended(states(count - 1, begins, first, at, sums), here, end, worth[0]))
+        frame = frame_of(opened, begins, at, first, count)
+        forward_sums(scores, onward, peak, second, transition, start, frame, sums)
+        here = labels_of(count - 1, frame)
+        values[i] = log_sum(ended(states(count - 1, frame, sums), here, end, worth[0]))
         out = labels[starts[i] : starts[i + 1]]
         if values[i] == -np.inf:
             out[:] = 0
             continue
         state[0] = seeds[i]
-        walk_back(second, end, opened, begins, first, count, at, sums, None, state, worth, out)
+        walk_back(second, end, frame, sums, None, state, worth, out)
