@@ -11,7 +11,7 @@ unlike a difference of two sums, loses no precision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from sidelight.core.arrays import NO_FLOATS, Bytes, Floats, Ids
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chains import chain_kernels
 from sidelight.spaces.chains import chain_sum_kernels as kernels
-from sidelight.spaces.chains.chain import ChainScores, ChainSpace, Cost, Transitions, check_feasible
+from sidelight.spaces.chains.chain import AnyCost, ChainScores, ChainSpace, Transitions, check_feasible
 from sidelight.spaces.chains.chain_scaled_kernels import exp_moves
 
 
@@ -84,7 +84,7 @@ def log_sums(
     space: ChainSpace,
     scores: ChainScores,
     *,
-    cost: Cost | None = None,
+    cost: AnyCost | None = None,
     temperature: float = 1.0,
     n_jobs: int | None = None,
 ) -> Floats:
@@ -112,7 +112,7 @@ def beliefs(
     space: ChainSpace,
     scores: ChainScores,
     *,
-    cost: Cost | None = None,
+    cost: AnyCost | None = None,
     prices: Floats | None = None,  # [N]
     temperature: float = 1.0,
     n_jobs: int | None = None,
@@ -156,7 +156,7 @@ def sample(
     scores: ChainScores,
     rng: np.random.Generator,
     *,
-    cost: Cost | None = None,
+    cost: AnyCost | None = None,
     temperature: float = 1.0,
     n_jobs: int | None = None,
 ) -> Ids:
@@ -183,13 +183,13 @@ class MaskedChain:
 
     space: ChainSpace
     scores: ChainScores
-    cost: Cost | None
+    cost: AnyCost | None
     temperature: float
     moves: tuple[Floats, Floats, Floats]
     copies: int
 
     @classmethod
-    def of(cls, space: ChainSpace, scores: ChainScores, cost: Cost | None, temperature: float) -> MaskedChain:
+    def of(cls, space: ChainSpace, scores: ChainScores, cost: AnyCost | None, temperature: float) -> MaskedChain:
         if not temperature > 0:
             raise ValueError(f"temperature is {temperature}; give a positive number")
         transition, start, end = scores.transition, scores.start, scores.end
@@ -197,7 +197,6 @@ class MaskedChain:
         if space.left_out is not None:
             copies = 3
             transition, start, end = np.tile(transition, (3, 3)), np.tile(start, 3), np.tile(end, 3)
-            cost = None if cost is None else replace(cost, costs=np.tile(cost.costs, (1, 3)))
             space = _in_three(space, space.left_out)
         if space.allowed is not None:
             transition, start, end = space.allowed.masked(transition, start, end)
@@ -208,10 +207,10 @@ class MaskedChain:
         """Token scores of the sequences lo..hi, with all that costs, masks and temperature do to them."""
         first, last = int(self.space.starts[lo]), int(self.space.starts[hi])
         block = self.scores.block(first, last)
+        if self.cost is not None:
+            self.cost.add_to(block, first)
         if self.copies > 1:
             block = np.tile(block, (1, self.copies))
-        if self.cost is not None:
-            chain_kernels.add_costs(block, first, self.cost.targets, self.cost.costs, self.cost.token_weights)
         if self.space.admitted is not None:
             chain_kernels.close_labels(block, first, self.space.admitted)
         if self.temperature != 1.0:
