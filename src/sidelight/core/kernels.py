@@ -119,7 +119,9 @@ def uniform(state: NDArray[np.uint64]) -> float:
 @kernel
 def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """The inner product of two vectors on this thread alone: BLAS would start threads of its own and vary with them."""
-    lanes = np.zeros(8)
+    lanes = np.empty(8)
+    for lane in range(8):
+        lanes[lane] = 0.0
     whole = a.shape[0] // 8 * 8
     for k in range(0, whole, 8):
         for lane in range(8):
