@@ -22,9 +22,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from scipy.special import bdtr
-
-from sidelight.choice.likeness import likeness
+from sidelight.choice.likeness import at_most, likeness
 from sidelight.core.checks import is_hashable, is_listed
 from sidelight.describe import content_key
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Unlabeled, Voted, voted_labels
@@ -102,7 +100,7 @@ def believable_evidence(evidence: Sequence[Evidence], *, sequences: bool = True)
     """
     functions, doubtful, said = _wrong_functions(evidence)
     admitted, judged = _admitted(evidence)
-    candidates = judged > 0 and bool(bdtr(admitted, judged, TRUE) < CHANCE)
+    candidates = judged > 0 and at_most(admitted, judged, TRUE) < CHANCE
     if candidates:
         counts = f"{admitted:,} of {judged:,}"
         said.append(f"candidate labels admit {counts} labels of Gold, by tokens that both have: left out")
@@ -142,7 +140,7 @@ def _text(piece: Evidence) -> Unlabeled:
 def _wrong_functions(evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
     """The functions that are mostly wrong on labelled inputs, those that may be, and words about both."""
     right, judged = _judged(evidence)
-    chance = {name: float(bdtr(right[name], judged[name], 0.5)) for name in judged}
+    chance = {name: at_most(right[name], judged[name], 0.5) for name in judged}
     wrong = tuple(name for name in judged if chance[name] < CHANCE)
     doubtful = tuple(name for name in judged if CHANCE <= chance[name] < DOUBT)
     counts = {name: f"{right[name]:,} of {judged[name]:,}" for name in judged}

@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import bdtr, ndtr
 
 from sidelight.core.arrays import Floats, Ints
 from sidelight.describe import content_key
@@ -75,7 +74,18 @@ def likeness(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any], *, se
 
 def _mostly_bad(bad: int, good: int) -> bool:
     """Whether there are more bad than good ones, and not by chance."""
-    return bool(bdtr(good, good + bad, 0.5) < CHANCE)
+    return at_most(good, good + bad, 0.5) < CHANCE
+
+
+def at_most(found: int, of: int, share: float) -> float:
+    """The probability that there are at most so many, where each is there with a probability of `share`.
+
+    >>> at_most(1, 3, 0.5)
+    0.5
+    """
+    from scipy.special import bdtr
+
+    return float(bdtr(found, of, share))
 
 
 def _direct(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any]) -> Likeness:
@@ -212,6 +222,8 @@ def _tally(where: Ints, what: Ints, size: int) -> Floats:
 
 def _below(some: Floats, others: Floats) -> float:
     """The probability that some are as far below others, by ranks, where both are alike (Mann-Whitney)."""
+    from scipy.special import ndtr
+
     others = np.sort(others)
     above = len(others) - (np.searchsorted(others, some, "left") + np.searchsorted(others, some, "right")) / 2
     n, m = len(some), len(others)

@@ -8,7 +8,7 @@ from typing import Any
 from sidelight.choice.plan import WORDS, Plan, in_brief
 from sidelight.core import html
 
-FEWER = "What was tried on fewer folds has its score from fewer inputs: compare by the difference from the first."
+FEWER = "Scores over fewer folds are of fewer inputs: compare the differences from the first plan."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class KindVerdict:
         """The verdict in words.
 
         >>> print(KindVerdict("votes", "no difference", 0.2, 0.5, kept=False))
-        left out: votes made no difference that can be told from chance (+0.2 ± 0.5 points on held-out labels)
+        left out: votes made no clear difference (+0.2 ± 0.5 points on held-out labels)
         """
         shown = "" if self.gain is None else f" ({self.gain:+.1f} ± {self.error:.1f} points on held-out labels)"
         words = {
             "helps": "helped",
-            "no difference": "made no difference that can be told from chance",
+            "no difference": "made no clear difference",
             "harms": "did harm",
             "not tried": "could not be judged",
         }

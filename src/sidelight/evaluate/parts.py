@@ -69,8 +69,8 @@ class PartScores:
             lines += [f"  {name}: {_ratios(own)}" for name, own in labels.items()]
         if self.whole is None:
             return "\n".join(lines)
-        share = 100.0 * self.whole / self.outputs if self.outputs else 0.0
-        return "\n".join([*lines, f"whole outputs right: {share:.2f}% ({self.whole:,} of {self.outputs:,})"])
+        right = 100.0 * self.whole / self.outputs if self.outputs else 0.0
+        return "\n".join([*lines, f"whole outputs right: {right:.2f}% ({self.whole:,} of {self.outputs:,})"])
 
 
 def score_parts(

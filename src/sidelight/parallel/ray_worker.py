@@ -38,19 +38,22 @@ def packed(value: Any) -> bytes:
 
 @cache
 def _pickler() -> Any:
+    pickler: Any = _cloudpickle().Pickler
+    table = ChainMap[Any, Any]({Rule: _parts_of_rule}, pickler.dispatch_table)
+    return type("Pickler", (pickler,), {"dispatch_table": table})
+
+
+def _cloudpickle() -> Any:
     from ray import cloudpickle
 
-    table = ChainMap({Rule: _parts_of_rule}, cloudpickle.Pickler.dispatch_table)
-    return type("Pickler", (cloudpickle.Pickler,), {"dispatch_table": table})
+    return cloudpickle
 
 
 def _parts_of_rule(rule: Rule) -> tuple[Any, ...]:
     """A rule with its function: workers may not have the module or the file that it comes from."""
-    from ray import cloudpickle
-
     module = sys.modules.get(getattr(rule.says, "__module__", None) or "")
     if module is not None and module.__name__.startswith(FILE_MODULE):
-        cloudpickle.register_pickle_by_value(module)
+        _cloudpickle().register_pickle_by_value(module)
     return Rule, rule.parts()
 
 

@@ -108,8 +108,8 @@ def rows(
     results = list[Row]()
     fits = list(FITS)[: 4 if quick else None]
     sets, splits = SETS[: 1 if quick else None], range(2 if quick else DRAWS)
-    passes = PASSES[: 1 if quick else None]
-    wanted = chosen(choose, features=sets, fits=fits, passes=passes, margins=MARGINS, draws=splits)
+    grid = PASSES[: 1 if quick else None]
+    wanted = chosen(choose, features=sets, fits=fits, passes=grid, margins=MARGINS, draws=splits)
     draws, passes, margins = wanted["draws"], wanted["passes"], wanted["margins"]
     for features in wanted["features"]:
         by: dict[str, list[RelationOutcome]] = {}
