@@ -14,7 +14,7 @@ from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
 from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.spaces.choice_kernels import choose, highest
 from sidelight.spaces.second_order.second_order_states import (
-    Frame,
+    SequenceStates,
     frame_of,
     labels_of,
     most_states,
@@ -46,7 +46,7 @@ def _raise_row(old: Floats, j: int, second: Floats, earlier: Ints, middle: int, 
 
 
 @kernel
-def step(t: int, second: Floats, transition: Floats, frame: Frame, values: Floats) -> None:
+def step(t: int, second: Floats, transition: Floats, frame: SequenceStates, values: Floats) -> None:
     """The states of token t from those of t - 1, but for the scores of t."""
     size = transition.shape[0]
     now = states(t, frame, values)
@@ -80,7 +80,7 @@ def forward(
     second: Floats,
     transition: Floats,
     start: Floats,
-    frame: Frame,
+    frame: SequenceStates,
     best: Floats,
 ) -> None:
     """The value of the best path over tokens 0..t that ends in each state of t."""
@@ -119,7 +119,7 @@ def _best_before(values: Floats, j: int, second: Floats, earlier: Ints, middle: 
 def count_ways(
     second: Floats,
     end: Floats,
-    frame: Frame,
+    frame: SequenceStates,
     best: Floats,
     top: float,
     ways: Floats,
@@ -174,7 +174,7 @@ def count_ways(
 def walk_back(
     second: Floats,
     end: Floats,
-    frame: Frame,
+    frame: SequenceStates,
     values: Floats,  # of the beginnings that end in each state: the best, or their log-sum
     ways: Floats | None,
     state: Keys | None,

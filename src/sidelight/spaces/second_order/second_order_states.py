@@ -50,7 +50,7 @@ def most_states(starts: Ints, lo: int, hi: int, begins: Ints) -> tuple[int, int]
     return longest, most
 
 
-class Frame(NamedTuple):
+class SequenceStates(NamedTuple):
     """The states of one sequence."""
 
     opened: Ints  # open labels of all tokens of a block
@@ -61,7 +61,7 @@ class Frame(NamedTuple):
 
 
 @inner_kernel
-def frame_of(opened: Ints, begins: Ints, at: Ints, first: int, count: int) -> Frame:
+def frame_of(opened: Ints, begins: Ints, at: Ints, first: int, count: int) -> SequenceStates:
     """The states of a sequence; `at` is where they are written down."""
     before = 1
     at[0] = 0
@@ -69,11 +69,11 @@ def frame_of(opened: Ints, begins: Ints, at: Ints, first: int, count: int) -> Fr
         here = begins[first + t + 1] - begins[first + t]
         at[t + 1] = at[t] + before * here
         before = here
-    return Frame(opened, begins, at, first, count)
+    return SequenceStates(opened, begins, at, first, count)
 
 
 @kernel
-def states(t: int, frame: Frame, values: Floats) -> Floats:
+def states(t: int, frame: SequenceStates, values: Floats) -> Floats:
     """A view of the values of the states of token t. # [open labels of t - 1, open labels of t]"""
     place = frame.first + t
     before = frame.begins[place] - frame.begins[place - 1] if t > 0 else 1
@@ -82,6 +82,6 @@ def states(t: int, frame: Frame, values: Floats) -> Floats:
 
 
 @kernel
-def labels_of(t: int, frame: Frame) -> Ints:
+def labels_of(t: int, frame: SequenceStates) -> Ints:
     """A view of the open labels of token t."""
     return frame.opened[frame.begins[frame.first + t] : frame.begins[frame.first + t + 1]]

@@ -32,7 +32,7 @@ from sidelight.spaces.second_order.second_order_scaled_kernels import (
     scaled_forward,
 )
 from sidelight.spaces.second_order.second_order_states import (
-    Frame,
+    SequenceStates,
     frame_of,
     labels_of,
     most_states,
@@ -65,7 +65,7 @@ def forward_sums(
     second: Floats,
     transition: Floats,
     start: Floats,
-    frame: Frame,
+    frame: SequenceStates,
     sums: Floats,
 ) -> None:
     """v_t of all states of a sequence."""
@@ -143,7 +143,7 @@ def backward_step(
     backward: Floats,
     peak: float,
     second: Floats,
-    frame: Frame,
+    frame: SequenceStates,
     old: Floats,  # v_{t-1}
     back: Floats,  # out b_{t-1}
     expected: Floats,  # added to [L, L, L]
