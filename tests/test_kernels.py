@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import sidelight
 from sidelight.core.kernels import inner_kernel, kernel
@@ -31,16 +33,20 @@ def after(x):
 def outcome(folder: Path) -> str:
     code = "import calling; print(calling.doubled(5), sum(calling.doubled.stats.cache_hits.values()))"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
+    environment["NUMBA_CACHE_DIR"] = str(folder / "kept")
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
-def test_a_kernel_is_compiled_again_where_one_that_it_calls_has_changed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("decorator", ["inline_kernel", "inner_kernel"])
+def test_a_kernel_is_compiled_again_where_one_that_it_calls_has_changed(tmp_path: Path, decorator: str) -> None:
     (tmp_path / "calling.py").write_text(CALLING)
-    (tmp_path / "called.py").write_text(CALLED.format(decorator="inline_kernel", more=1))
+    (tmp_path / "called.py").write_text(CALLED.format(decorator=decorator, more=1))
     assert outcome(tmp_path) == "12 0"
     assert outcome(tmp_path) == "12 1"  # from the disk
-    (tmp_path / "called.py").write_text(CALLED.format(decorator="inline_kernel", more=7))
+    kept = [file.name for file in tmp_path.rglob("*.nbc")]
+    assert kept and not [name for name in kept if "amount" in name]
+    (tmp_path / "called.py").write_text(CALLED.format(decorator=decorator, more=7))
     assert outcome(tmp_path) == "24 0"
 
 
@@ -60,6 +66,39 @@ def test_kernels_call_inner_kernels_and_python_cannot() -> None:
         pytest.skip("as Python's functions they are all alike")
     with pytest.raises(TypeError, match="halved is an inner kernel"):
         halved(3.0)
+
+
+@inner_kernel
+def squared(x: float) -> float:
+    return halved(x) * x * 2.0
+
+
+@inner_kernel
+def positive(x: float) -> float:
+    if x <= 0.0:
+        raise ValueError("not above zero")
+    return x
+
+
+@kernel
+def together(x: float) -> float:
+    return halved(x) + 10.0 * squared(x) + 100.0 * positive(x)
+
+
+@kernel
+def apart(xs: NDArray[np.float64]) -> float:
+    total = 0.0
+    for k in range(xs.shape[0]):
+        total += squared(xs[k]) - halved(np.float32(xs[k]))
+    return total
+
+
+def test_inner_kernels_of_the_same_types_are_told_apart_and_serve_several_kernels() -> None:
+    assert together(4.0) == 2.0 + 160.0 + 400.0
+    assert together(np.float32(2.0)) == 1.0 + 40.0 + 200.0  # other types are compiled anew
+    assert apart(np.array([4.0, 2.0])) == 20.0 - 3.0
+    with pytest.raises(ValueError, match="not above zero"):
+        together(-1.0)
 
 
 SOURCE = Path(sidelight.__file__).parent

@@ -4,7 +4,7 @@ A rule that labelled inputs break is no law, whatever it says. A hard rule that 
 that few of them break is taken as soft, with a penalty learned from Gold; one that more than a share `FALSE` of them
 break is false, and left out.
 
-A labelling function that is oftener wrong than right on labelled inputs is left out, where that is no chance: were it
+A labelling function that is mostly wrong on labelled inputs is left out, unless this may be chance: were it
 right every other time, it would be right as seldom as that with a probability of less than `CHANCE`. With a probability
 of up to `DOUBT` it is kept, and named; so is one that votes elsewhere, and not on labelled inputs.
 
@@ -22,9 +22,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from scipy.special import bdtr
-
-from sidelight.choice.likeness import likeness
+from sidelight.choice.likeness import at_most, likeness
 from sidelight.core.checks import is_hashable, is_listed
 from sidelight.describe import content_key
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Unlabeled, Voted, voted_labels
@@ -102,7 +100,7 @@ def believable_evidence(evidence: Sequence[Evidence], *, sequences: bool = True)
     """
     functions, doubtful, said = _wrong_functions(evidence)
     admitted, judged = _admitted(evidence)
-    candidates = judged > 0 and bool(bdtr(admitted, judged, TRUE) < CHANCE)
+    candidates = judged > 0 and at_most(admitted, judged, TRUE) < CHANCE
     if candidates:
         counts = f"{admitted:,} of {judged:,}"
         said.append(f"candidate labels admit {counts} labels of Gold, by tokens that both have: left out")
@@ -140,9 +138,9 @@ def _text(piece: Evidence) -> Unlabeled:
 
 
 def _wrong_functions(evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
-    """The functions that are oftener wrong than right on labelled inputs, those that may be, and words about both."""
+    """The functions that are mostly wrong on labelled inputs, those that may be, and words about both."""
     right, judged = _judged(evidence)
-    chance = {name: float(bdtr(right[name], judged[name], 0.5)) for name in judged}
+    chance = {name: at_most(right[name], judged[name], 0.5) for name in judged}
     wrong = tuple(name for name in judged if chance[name] < CHANCE)
     doubtful = tuple(name for name in judged if CHANCE <= chance[name] < DOUBT)
     counts = {name: f"{right[name]:,} of {judged[name]:,}" for name in judged}
@@ -187,7 +185,7 @@ def _admitted(evidence: Sequence[Evidence]) -> tuple[int, int]:
     for piece in evidence:
         if isinstance(piece, Candidates) and piece.y is not None and isinstance(piece.x, list | tuple):
             for token, labels in zip(piece.x, piece.y):
-                if is_listed(labels):  # what is no set of labels is refused later, with its place
+                if is_listed(labels):  # anything but a set of labels is refused later, with its place
                     sets.setdefault(content_key(token), set()).update(filter(is_hashable, labels))
     admitted = judged = 0
     for piece in evidence if sets else ():

@@ -7,7 +7,7 @@ of what the one gives over what the other gives, less the same of its own tokens
 and words that only one side has do not. Inputs that are no sequences are scored by their features.
 
 Answers are contradicted where two things hold that would be chance with a probability of less than `CHANCE` each:
-labelled inputs are oftener on the side of the bad ones, and they are below good inputs that the models did not see.
+labelled inputs are more often on the side of the bad ones, and they are below good inputs that the models did not see.
 The second is for answers that have nothing to do with the order: there both models are noise, and so is the side.
 Answers about labelled inputs themselves need no models: most of these inputs must not be called bad.
 """
@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import bdtr, ndtr
 
 from sidelight.core.arrays import Floats, Ints
 from sidelight.describe import content_key
@@ -69,13 +68,24 @@ def likeness(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any], *, se
         scores += _scores(view, side, fold, ordered=sequences)
     known, others = scores[side == 0], scores[side == 1]
     like_bad, like_good = int((known < -1e-9).sum()), int((known > 1e-9).sum())
-    oftener = _oftener_bad(like_bad, like_good)
-    return Likeness(like_bad, like_good + like_bad, oftener and _below(known, others) < CHANCE)
+    mostly = _mostly_bad(like_bad, like_good)
+    return Likeness(like_bad, like_good + like_bad, mostly and _below(known, others) < CHANCE)
 
 
-def _oftener_bad(bad: int, good: int) -> bool:
+def _mostly_bad(bad: int, good: int) -> bool:
     """Whether there are more bad than good ones, and not by chance."""
-    return bool(bdtr(good, good + bad, 0.5) < CHANCE)
+    return at_most(good, good + bad, 0.5) < CHANCE
+
+
+def at_most(found: int, of: int, share: float) -> float:
+    """The probability that there are at most so many, where each is there with a probability of `share`.
+
+    >>> at_most(1, 3, 0.5)
+    0.5
+    """
+    from scipy.special import bdtr
+
+    return float(bdtr(found, of, share))
 
 
 def _direct(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any]) -> Likeness:
@@ -86,7 +96,7 @@ def _direct(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any]) -> Lik
         sum(key in called and key not in others for key in keys)
         for called, others in ((called_bad, called_good), (called_good, called_bad))
     )
-    return Likeness(wrong, wrong + right, _oftener_bad(wrong, right))
+    return Likeness(wrong, wrong + right, _mostly_bad(wrong, right))
 
 
 def _spread(xs: Sequence[Any], most: int) -> list[Any]:
@@ -212,6 +222,8 @@ def _tally(where: Ints, what: Ints, size: int) -> Floats:
 
 def _below(some: Floats, others: Floats) -> float:
     """The probability that some are as far below others, by ranks, where both are alike (Mann-Whitney)."""
+    from scipy.special import ndtr
+
     others = np.sort(others)
     above = len(others) - (np.searchsorted(others, some, "left") + np.searchsorted(others, some, "right")) / 2
     n, m = len(some), len(others)

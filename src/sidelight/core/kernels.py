@@ -16,10 +16,10 @@ import numba
 import numpy as np
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
-from numba.core.registry import CPUDispatcher
 from numpy.typing import NDArray
 
 from sidelight.core import compiling
+from sidelight.core.inner_compiler import InnerCompiler, InnerDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -34,23 +34,17 @@ def kernel(function: Function) -> Function:
 
 
 def inner_kernel(function: Function) -> Function:
-    """As `kernel`, for functions that kernels alone call: no way in from Python is compiled, which saves a sixth."""
-    made: Any = _compiled(function, no_cpython_wrapper=True)
+    """As `kernel`, for functions that kernels alone call: neither a way in from Python nor machine code is compiled."""
+    made: Any = _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler)
     if isinstance(made, Dispatcher):
-        made.__class__ = _InnerDispatcher
+        made.__class__ = InnerDispatcher
+        cast(Any, made)._cache.disable()  # its code is in what is kept of its callers
     return cast(Function, made)
 
 
 def inline_kernel(function: Function) -> Function:
     """As `kernel`, for small functions that other kernels call in their inner loops."""
     return _compiled(function, inline="always")
-
-
-class _InnerDispatcher(CPUDispatcher):
-    """Numba would follow an empty pointer."""
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        raise TypeError(f"{self.py_func.__name__} is an inner kernel: kernels call it, Python cannot")
 
 
 def _compiled(function: Function, **options: Any) -> Function:
@@ -125,7 +119,9 @@ def uniform(state: NDArray[np.uint64]) -> float:
 @kernel
 def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """The inner product of two vectors on this thread alone: BLAS would start threads of its own and vary with them."""
-    lanes = np.zeros(8)
+    lanes = np.empty(8)
+    for lane in range(8):
+        lanes[lane] = 0.0
     whole = a.shape[0] // 8 * 8
     for k in range(0, whole, 8):
         for lane in range(8):

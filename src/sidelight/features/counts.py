@@ -190,6 +190,16 @@ def sorting(keys: Ids) -> Ints:
 
 
 @inner_kernel
+def sort(keys: Ids) -> None:
+    """Put keys in order, where they are."""
+    order, before = sorting(keys), np.empty(keys.shape[0], np.int32)
+    for k in range(keys.shape[0]):
+        before[k] = keys[k]
+    for k in range(keys.shape[0]):
+        keys[k] = before[order[k]]
+
+
+@inner_kernel
 def pooled(keys: Ids, amounts: Floats, out_indices: Ids, out_values: Floats) -> int:
     """Write the sum of the amounts of every key, in the order of keys and without zeros; returns how many."""
     order = sorting(keys)
@@ -208,7 +218,7 @@ def pooled(keys: Ids, amounts: Floats, out_indices: Ids, out_values: Floats) -> 
     return size
 
 
-@kernel
+@inner_kernel
 def add_entry(room: RowRoom, count: int, key: Any, amount: float) -> int:
     """One more entry of the present row; returns how many it has now."""
     room.keys[count] = key
@@ -216,14 +226,14 @@ def add_entry(room: RowRoom, count: int, key: Any, amount: float) -> int:
     return count + 1
 
 
-@kernel
+@inner_kernel
 def begin_row(room: RowRoom, threshold: float) -> int:
     """Begin a row, with its threshold if there is one; returns how many entries it has."""
     room.keys[0], room.amounts[0] = 0, threshold
     return 1 if threshold != 0.0 else 0
 
 
-@kernel
+@inner_kernel
 def end_row(room: RowRoom, row: int, count: int) -> None:
     """Write the present row, the amounts of equal keys added up."""
     first = room.indptr[row]
@@ -231,7 +241,7 @@ def end_row(room: RowRoom, row: int, count: int) -> None:
     room.indptr[row + 1] = first + size
 
 
-@kernel
+@inner_kernel
 def add_token(
     room: RowRoom, count: int, tokens: TokenFeatures, t: int, sparse_at: Any, dense_at: Any, columns: int, scale: float
 ) -> int:

@@ -83,7 +83,8 @@ class Support:
         head = self.layout.emission_at
         full = np.zeros(self.layout.size)
         full[:head] = weights[:head]
-        _spread(self.ptr, self.columns, weights[head:], self.layout.attribute_weights(full))
+        every = np.arange(self.layout.n_attributes, dtype=np.int32)
+        spread_rows(self.ptr, self.columns, weights[head:], every, self.layout.attribute_weights(full))
         return full
 
     def shorten(self, full: Floats) -> Floats:
@@ -145,10 +146,12 @@ def _list(masks: Keys, columns: int, ptr: Ints, out: Ids) -> None:
 
 
 @kernel
-def _spread(ptr: Ints, columns: Ids, pairs: Floats, full: Floats) -> None:
-    for a in range(full.shape[0]):
-        for k in range(ptr[a], ptr[a + 1]):
-            full[a, columns[k]] = pairs[k]
+def spread_rows(ptr: Ints, columns: Ids, pairs: Floats, attributes: Ids, table: Floats) -> None:
+    """The weights of some attributes as rows of a table; labels without a weight stay as they are."""
+    for i in range(attributes.shape[0]):
+        row = table[i]
+        for k in range(ptr[attributes[i]], ptr[attributes[i] + 1]):
+            row[columns[k]] = pairs[k]
 
 
 @kernel

@@ -28,7 +28,7 @@ from sidelight.features.gradient import (
 )
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, _dense_scores
-from sidelight.features.support import Support
+from sidelight.features.support import Support, spread_rows
 from sidelight.parallel import threads
 
 
@@ -282,14 +282,6 @@ def _group(
             if valued:
                 out_values[at] = values[k]
     return ptr
-
-
-@kernel
-def spread_rows(ptr: Ints, columns: Ids, pairs: Floats, attributes: Ids, table: Floats) -> None:
-    for i in range(attributes.shape[0]):
-        row = table[i]
-        for k in range(ptr[attributes[i]], ptr[attributes[i] + 1]):
-            row[columns[k]] = pairs[k]
 
 
 @kernel

@@ -168,7 +168,7 @@ class Lbfgs:
         else:
             value = evaluate(point * self.scales, gradient)
             gradient *= self.scales
-        return value + kernels.weighted_size(self.strengths, point)
+        return value + kernels.weighted_size(self.strengths, point) if len(self.strengths) else value
 
     def _afresh(self, evaluate: Evaluate) -> bool:
         """Search along the gradient itself, if what was remembered led nowhere."""
@@ -290,7 +290,10 @@ class Lbfgs:
         """The pseudo-gradient at the weights now, and the inner products with it and with a new pair."""
         memory = self.options.memory
         last = 2 * memory
-        kernels.pseudo_gradient(self.point, self.gradient, self.strengths, self.basis[last])
+        if len(self.strengths):
+            kernels.pseudo_gradient(self.point, self.gradient, self.strengths, self.basis[last])
+        else:
+            self.basis[last] = self.gradient
         changes = [memory + i for i in self.order]
         wanted = [(last, last), *((last, i) for i in [*self.order, *changes])]
         if slot is not None:

@@ -47,16 +47,13 @@ def weighted_size(strengths: Floats, point: Floats) -> float:
 @kernel
 def pseudo_gradient(point: Floats, gradient: Floats, strengths: Floats, out: Floats) -> None:
     for k in range(point.shape[0]):
-        slope = gradient[k]
-        if strengths.shape[0] > 0:
-            strength = strengths[k]
-            if point[k] > 0.0 or (point[k] == 0.0 and slope < -strength):
-                slope += strength
-            elif point[k] < 0.0 or slope > strength:
-                slope -= strength
-            else:
-                slope = 0.0
-        out[k] = slope
+        slope, strength = gradient[k], strengths[k]
+        if point[k] > 0.0 or (point[k] == 0.0 and slope < -strength):
+            out[k] = slope + strength
+        elif point[k] < 0.0 or slope > strength:
+            out[k] = slope - strength
+        else:
+            out[k] = 0.0
 
 
 @kernel

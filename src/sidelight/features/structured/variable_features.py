@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.file_contents import list_of, mapping_of, whole_of
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.errors import DataError
 from sidelight.features.counts import (
     Differences,
@@ -247,7 +247,7 @@ def _fill(starts: Ints, tokens: TokenFeatures, choices: Choices, wanted: Differe
         end_row(room, r, count)
 
 
-@kernel
+@inner_kernel
 def _add_output(
     first: int,
     last: int,

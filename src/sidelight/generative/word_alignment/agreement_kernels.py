@@ -27,6 +27,8 @@ and so to agreement, as steps go on.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
@@ -105,27 +107,25 @@ def set_moves(a: AlignmentSide, b: AlignmentSide, rows: int, columns: int, way: 
 
 
 @inner_kernel
-def quasi_newton(
-    gradient: Floats, curvature: Floats, steps: Floats, bends: Floats, weights: Floats, seen: int, way: Floats
-) -> None:
-    """way = −H gradient by the two loops of limited-memory BFGS."""
+def quasi_newton(gradient: Floats, curvature: Floats, memory: Floats, weights: Floats, seen: int, way: Floats) -> None:
+    """way = −H gradient by the two loops of limited-memory BFGS, over pairs as `agree` keeps them."""
     cells = gradient.shape[0]
     shares = np.empty(MEMORY)
     for c in range(cells):
         way[c] = -gradient[c]
     for h in range(seen - 1, max(0, seen - MEMORY) - 1, -1):
         m = h % MEMORY
-        share = weights[m] * inner(steps[m], way)
+        share = weights[m] * inner(memory[m, :cells], way)
         shares[m] = share
-        bend = bends[m]
+        bend = memory[MEMORY + m, :cells]
         for c in range(cells):
             way[c] -= share * bend[c]
     for c in range(cells):
         way[c] /= curvature[c]
     for h in range(max(0, seen - MEMORY), seen):
         m = h % MEMORY
-        share = shares[m] - weights[m] * inner(bends[m], way)
-        step = steps[m]
+        share = shares[m] - weights[m] * inner(memory[MEMORY + m, :cells], way)
+        step = memory[m, :cells]
         for c in range(cells):
             way[c] += share * step[c]
 
@@ -140,14 +140,13 @@ def agree(
     columns: int,
     most: int,
     tolerance: float,
-    memory: Floats,
+    memory: Floats,  # as `search_room` makes it: steps, then the bends that belong to them
 ) -> tuple[float, int]:
     """V, and how often the sums were made.
 
     Afterwards the sides are as after `posteriors` with step 0.
     """
     cells = rows * columns
-    steps, bends = memory[:MEMORY, :cells], memory[MEMORY : 2 * MEMORY, :cells]
     gradient, curvature = memory[2 * MEMORY, :cells], memory[2 * MEMORY + 1, :cells]
     way = memory[2 * MEMORY + 2, :cells]
     weights = np.empty(MEMORY)
@@ -155,9 +154,10 @@ def agree(
     posteriors(a, one, rows + 1, 0.0)
     posteriors(b, other, columns + 1, 0.0)
     worst = set_gradient(a, b, rows, columns, gradient, curvature)
-    sums, seen = 1, 0
+    sums: int = 1
+    seen: Any = np.int64(0)  # as a number of its own it would compile what takes it once more
     while worst > tolerance and sums < most:
-        quasi_newton(gradient, curvature, steps, bends, weights, seen, way)
+        quasi_newton(gradient, curvature, memory, weights, seen, way)
         slope = inner(gradient, way)
         set_moves(a, b, rows, columns, way)
         step, enough = 1.0, False
@@ -176,7 +176,7 @@ def agree(
         move(a, step)
         move(b, step)
         m = seen % MEMORY
-        last, bend = steps[m], bends[m]
+        last, bend = memory[m, :cells], memory[MEMORY + m, :cells]
         for c in range(cells):
             last[c] = step * way[c]
             bend[c] = -gradient[c]

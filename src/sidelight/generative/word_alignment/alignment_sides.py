@@ -132,7 +132,7 @@ def load_pair(pair: int, text: Bitext, one: Direction, other: Direction, a: Alig
 def sum_side(side: AlignmentSide, model: Direction, size: int, step: float) -> float:
     """The log-sum of a side with its scores moved by `step` along its direction; `posteriors` may follow."""
     if model.chain and model.in_logs:
-        return in_logs(side, model, size, step, np.zeros(0), np.zeros(0))
+        return in_logs(side, model, size, step, np.empty(0), np.empty(0))
     steps, wide = side.scores.shape
     total = 0.0
     for t in range(steps):
@@ -160,7 +160,7 @@ def sum_side(side: AlignmentSide, model: Direction, size: int, step: float) -> f
         side.columns, side.real, side.scales, side.work,
     )  # fmt: skip
     if math.isnan(value):
-        return in_logs(side, model, size, step, np.zeros(0), np.zeros(0))
+        return in_logs(side, model, size, step, np.empty(0), np.empty(0))
     return total + value
 
 
@@ -189,7 +189,7 @@ def posteriors(side: AlignmentSide, model: Direction, size: int, step: float) ->
         side.columns, side.real, side.scales, side.after, side.work,
     )  # fmt: skip
     if not whole:
-        in_logs(side, model, size, step, np.zeros(0), np.zeros(0))
+        in_logs(side, model, size, step, np.empty(0), np.empty(0))
 
 
 @inner_kernel

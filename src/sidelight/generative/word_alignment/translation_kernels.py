@@ -12,6 +12,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import kernel
+from sidelight.features.counts import sort
 from sidelight.generative.word_alignment.bitext import Bitext
 
 
@@ -20,7 +21,8 @@ def count_partners(
     first: int, last: int, order: Ids, word_starts: Ints, pair_of: Ids, text: Bitext, words: int, found: Ints
 ) -> None:
     """How many distinct target words each of the source words first … last − 1 occurs with. # found [E]"""
-    seen = np.full(words, -1, dtype=np.int32)
+    seen = np.empty(words, dtype=np.int32)
+    seen[:] = -1
     for word in range(first, last):
         distinct = 0
         for at in range(word_starts[word], word_starts[word + 1]):
@@ -45,7 +47,8 @@ def fill_partners(
     partners: Ids,
 ) -> None:
     """The rows of the table, target words in order, and the entry of every cell of these source words."""
-    place = np.full(words, -1, dtype=np.int32)
+    place = np.empty(words, dtype=np.int32)
+    place[:] = -1
     for word in range(first, last):
         size = 0
         row = partners[starts[word] : starts[word + 1]]
@@ -57,7 +60,7 @@ def fill_partners(
                     place[target] = 0
                     row[size] = target
                     size += 1
-        row.sort()
+        sort(row)
         for k in range(size):
             place[row[k]] = starts[word] + k
         for at in range(word_starts[word], word_starts[word + 1]):

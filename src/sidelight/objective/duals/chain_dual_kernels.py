@@ -56,14 +56,14 @@ class Work(NamedTuple):
     gathered: Floats  # [P, P]
 
 
-@kernel
+@inner_kernel
 def _work_for(most: int, size: int) -> Work:
     exp_moves = empty_moves(size)
     steps = np.empty((size, size)), np.empty(size), np.empty(size)
     return Work(*steps, exp_moves, room_for(most, size), np.empty(exp_moves.onward.shape))
 
 
-@kernel
+@inner_kernel
 def _empty_parts(most: int, size: int) -> SequenceParts:
     return SequenceParts(np.empty((most, size)), np.zeros((size, size)), np.zeros((2, size)))
 

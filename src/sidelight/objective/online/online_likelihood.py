@@ -16,8 +16,8 @@ from sidelight.core.arrays import NO_BYTES, Bytes, Floats, Ids, Ints
 from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.errors import Infeasible
 from sidelight.features.rows import stack_rows
-from sidelight.features.support import Support
-from sidelight.features.support_scores import SupportedFeatures, spread_rows
+from sidelight.features.support import Support, spread_rows
+from sidelight.features.support_scores import SupportedFeatures
 from sidelight.objective.companion_likelihood import TEMPERATURE, CompanionTerms
 from sidelight.objective.likelihood import LikelihoodTerms, LogLinearTerms, first_order_chain
 from sidelight.objective.online import online_likelihood_kernels as kernels

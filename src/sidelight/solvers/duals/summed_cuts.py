@@ -70,7 +70,9 @@ class SummedCuts:
 
     def solve(self, n_groups: int, *, most_idle: int) -> None:
         """Solve the model, and drop what has been without weight for longer: weights and bound stay as they are."""
-        _solve(self.gram, self.offsets, self.groups, n_groups, self.alphas, PRECISE, MOST_SWEEPS)
+        slopes = self.offsets - self.gram @ self.alphas
+        sums: Floats = np.bincount(self.groups, self.alphas, n_groups).astype(np.float64, copy=False)
+        _solve(self.gram, self.offsets, self.groups, self.alphas, slopes, sums, PRECISE, MOST_SWEEPS)
         self.idle = np.where(self.alphas > 0.0, 0, self.idle + 1)
         keep = np.flatnonzero(self.idle <= most_idle)
         if len(keep) < len(self.rows):
@@ -125,19 +127,22 @@ class SummedCuts:
 
 @kernel
 def _solve(
-    gram: Floats, offsets: Floats, groups: Ints, n_groups: int, alphas: Floats, precise: float, at_most: int
+    gram: Floats,
+    offsets: Floats,
+    groups: Ints,
+    alphas: Floats,
+    slopes: Floats,
+    sums: Floats,
+    precise: float,
+    at_most: int,
 ) -> None:
     """Raise the dual by the best step of one variable, or of a pair within a group that is full, until none is left.
 
-    slopes[j] = a_j − (G α)_j is the value of constraint j at the present weights. The gap of the small problem is
-    Σ_g max(0, max_{j of g} slopes[j]) − Σ_j α_j slopes[j].
+    slopes[j] = a_j − (G α)_j is the value of constraint j at the present weights, sums[g] = Σ_{j of g} α_j. The gap of
+    the small problem is Σ_g max(0, max_{j of g} slopes[j]) − Σ_j α_j slopes[j].
     """
     size = offsets.shape[0]
-    slopes = offsets - gram @ alphas
-    sums = np.zeros(n_groups)
-    for j in range(size):
-        sums[groups[j]] += alphas[j]
-    tops = np.empty(n_groups)
+    tops = np.empty(sums.shape[0])
     for _ in range(at_most):
         tops[:] = 0.0
         paid = 0.0
@@ -146,14 +151,17 @@ def _solve(
             tops[groups[j]] = max(tops[groups[j]], slopes[j])
             paid += alphas[j] * slopes[j]
             value += 0.5 * alphas[j] * (slopes[j] + offsets[j])
-        if np.sum(tops) - paid <= precise * (1.0 + abs(value)):
+        most = 0.0
+        for g in range(tops.shape[0]):
+            most += tops[g]
+        if most - paid <= precise * (1.0 + abs(value)):
             return
         for up in range(size):
             group = groups[up]
             # with room in the group one variable moves; the partner then is the slack itself (no row, slope 0)
             curve = gram[up, up]
             if slopes[up] < 0.0 or sums[group] < 1.0:
-                room = 1.0 - sums[group]
+                room = max(0.0, 1.0 - sums[group])  # sums may be above 1 by what rounding does
                 step = slopes[up] / curve if curve > 0.0 else (room if slopes[up] > 0.0 else -alphas[up])
                 step = min(max(step, -alphas[up]), room)
                 if step != 0.0:
