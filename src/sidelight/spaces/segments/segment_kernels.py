@@ -115,7 +115,7 @@ def walk_back(
     for option in range(size):
         worth[option] = ending[count - 1, option] + end[option]
     label = choose(worth[:size], None, state)
-    value = worth[label]
+    value: float = worth[label]
     t = count - 1
     whole = False
     while t >= 0:
