@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
-from sidelight.core.kernels import inner_kernel, kernel
+from sidelight.core.kernels import inline_kernel, inner_kernel, kernel
 from sidelight.spaces.choice_kernels import choose, highest
 from sidelight.spaces.second_order.second_order_states import (
-    Frame,
+    SequenceStates,
     frame_of,
     labels_of,
     most_states,
@@ -23,7 +23,7 @@ from sidelight.spaces.second_order.second_order_states import (
 )
 
 
-@kernel
+@inner_kernel
 def _raise_row(old: Floats, j: int, second: Floats, earlier: Ints, middle: int, row: Floats) -> None:
     """row = max of row and old[i, j] + second[earlier[i], middle] over all i, four at a time: that is twice as fast."""
     whole = earlier.shape[0] // 4 * 4
@@ -45,8 +45,8 @@ def _raise_row(old: Floats, j: int, second: Floats, earlier: Ints, middle: int, 
             row[label] = candidate if candidate > row[label] else row[label]
 
 
-@kernel
-def step(t: int, second: Floats, transition: Floats, frame: Frame, values: Floats) -> None:
+@inner_kernel
+def step(t: int, second: Floats, transition: Floats, frame: SequenceStates, values: Floats) -> None:
     """The states of token t from those of t - 1, but for the scores of t."""
     size = transition.shape[0]
     now = states(t, frame, values)
@@ -74,13 +74,13 @@ def step(t: int, second: Floats, transition: Floats, frame: Frame, values: Float
             row[k] += transition[middle[j], here[k]]
 
 
-@kernel
+@inner_kernel
 def forward(
     scores: Floats,
     second: Floats,
     transition: Floats,
     start: Floats,
-    frame: Frame,
+    frame: SequenceStates,
     best: Floats,
 ) -> None:
     """The value of the best path over tokens 0..t that ends in each state of t."""
@@ -96,7 +96,7 @@ def forward(
                 now[j, k] += scores[frame.first + t, here[k]]
 
 
-@inner_kernel
+@inline_kernel
 def ended(ending: Floats, here: Ints, end: Floats, worth: Floats) -> Floats:
     """What the states (j, k) of the last token are worth with the end, at k · J + j, in a part of the room given."""
     count = ending.shape[0]
@@ -106,7 +106,7 @@ def ended(ending: Floats, here: Ints, end: Floats, worth: Floats) -> Floats:
     return worth[: count * here.shape[0]]
 
 
-@kernel
+@inner_kernel
 def _best_before(values: Floats, j: int, second: Floats, earlier: Ints, middle: int, label: int) -> float:
     """The largest value of a state (i, j) with the second-order score of the label after it."""
     top = -np.inf
@@ -115,11 +115,11 @@ def _best_before(values: Floats, j: int, second: Floats, earlier: Ints, middle: 
     return top
 
 
-@kernel
+@inner_kernel
 def count_ways(
     second: Floats,
     end: Floats,
-    frame: Frame,
+    frame: SequenceStates,
     best: Floats,
     top: float,
     ways: Floats,
@@ -174,22 +174,27 @@ def count_ways(
 def walk_back(
     second: Floats,
     end: Floats,
-    frame: Frame,
+    frame: SequenceStates,
     values: Floats,  # of the beginnings that end in each state: the best, or their log-sum
     ways: Floats | None,
     state: Keys | None,
     worth: Floats,  # room for the states of a token, twice
     labels: Ids,  # out [count]
-) -> None:
-    """A labeling, from its end to its beginning; which one is said in `choose`."""
+) -> float:
+    """A labeling, from its end to its beginning; which one is said in `choose`. Returns the value of the best one."""
     count = frame.length
     here, last = labels_of(count - 1, frame), states(count - 1, frame, values)
     each = ended(last, here, end, worth[0])
     if ways is None:
         j = choose(each, None, state)
+        value = each[j] if each.shape[0] > 0 else -np.inf
     else:
         nothing = np.zeros(end.shape[0])
+        value = highest(each)
         j = choose(each, ended(states(count - 1, frame, ways), here, nothing, worth[1]), state)
+    if value == -np.inf:
+        labels[:] = 0
+        return value
     label, j = here[j // last.shape[0]], j % last.shape[0]
     labels[count - 1] = label
     for t in range(count - 1, 0, -1):
@@ -205,6 +210,7 @@ def walk_back(
             else:
                 j = choose(each, states(t - 1, frame, ways)[:, j], state)
         label = middle
+    return value
 
 
 @kernel
@@ -231,19 +237,16 @@ def viterbi(
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
         frame = frame_of(opened, begins, at, first, count)
         forward(scores, second, transition, start, frame, best)
-        here = labels_of(count - 1, frame)
-        values[i] = highest(ended(states(count - 1, frame, best), here, end, worth[0]))
         out = labels[starts[i] : starts[i + 1]]
-        if values[i] == -np.inf:
-            out[:] = 0
-            continue
-        found = second, end, frame, best
         if seeds is None:
-            walk_back(*found, None, None, worth, out)
+            values[i] = walk_back(second, end, frame, best, None, None, worth, out)
         else:
-            count_ways(*found, values[i], ways)
+            last = states(count - 1, frame, best)
+            top = highest(ended(last, labels_of(count - 1, frame), end, worth[0]))
+            if top > -np.inf:
+                count_ways(second, end, frame, best, top, ways)
             state[0] = seeds[i]
-            walk_back(*found, ways, state, worth, out)
+            values[i] = walk_back(second, end, frame, best, ways, state, worth, out)
 
 
 @kernel

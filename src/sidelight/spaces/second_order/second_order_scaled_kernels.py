@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.spaces.chains.chain_scaled_kernels import largest, padded, weighted
 
 TINY = 1e-150
@@ -59,7 +59,7 @@ class Sweep(NamedTuple):
     column: Floats  # [L]
 
 
-@kernel
+@inner_kernel
 def exps_of(values: Floats, top: float, out: Floats) -> bool:
     """exp(values − top), zeros from the end of `values` on; whether all that are open are near enough."""
     out[:] = 0.0
@@ -103,7 +103,7 @@ def empty_spread(size: int) -> Spread:
     return Spread(np.zeros((size, wide)), np.zeros(wide), np.zeros(wide), np.zeros((size, size, wide)))
 
 
-@kernel
+@inner_kernel
 def empty_sweep(longest: int, size: int) -> Sweep:
     """Memory for a sequence of at most so many tokens."""
     wide = padded(size)
@@ -118,14 +118,14 @@ def empty_sweep(longest: int, size: int) -> Sweep:
     )
 
 
-@kernel
+@inner_kernel
 def fill_product(values: Floats, others: Floats, factor: float, out: Floats) -> None:
     """out = values · others · factor, number by number."""
     for k in range(out.shape[0]):
         out[k] = values[k] * others[k] * factor
 
 
-@kernel
+@inner_kernel
 def total_of(values: Floats) -> float:
     """The sum, column by column, so that it is made by vectors."""
     columns = np.zeros(values.shape[1])
@@ -139,7 +139,7 @@ def total_of(values: Floats) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def lost(values: Floats, factor: float) -> bool:
     """Multiply all numbers; whether one may have lost bits, or whole parts."""
     count = 0
@@ -151,7 +151,7 @@ def lost(values: Floats, factor: float) -> bool:
     return count > 0
 
 
-@kernel
+@inner_kernel
 def scaled_forward(scores: Floats, moves: ScaledMoves, sweep: Sweep) -> float:
     """log Z of a sequence with these token scores; −inf where there is no labeling, `LOST` where it is not sure."""
     count, size = scores.shape
@@ -187,7 +187,7 @@ def scaled_forward(scores: Floats, moves: ScaledMoves, sweep: Sweep) -> float:
     return float(total + np.log(ending))
 
 
-@kernel
+@inner_kernel
 def ending_sum(count: int, moves: ScaledMoves, sweep: Sweep) -> float:
     """Σ of the last token's states times the scores of ends."""
     ending, last = 0.0, sweep.sums[count - 1]
@@ -197,7 +197,7 @@ def ending_sum(count: int, moves: ScaledMoves, sweep: Sweep) -> float:
     return ending
 
 
-@kernel
+@inner_kernel
 def fill_after(t: int, sweep: Sweep) -> None:
     """x_t."""
     factor, exps, back = 1.0 / sweep.scales[t], sweep.exps[t], sweep.backs[t]
@@ -206,7 +206,7 @@ def fill_after(t: int, sweep: Sweep) -> None:
             sweep.after[j, k] = back[j, k] * exps[k] * factor
 
 
-@kernel
+@inner_kernel
 def scaled_backward(count: int, moves: ScaledMoves, sweep: Sweep) -> None:
     """b of all states that can be reached, after `scaled_forward`; what is lost is not seen in p ≤ b."""
     size = sweep.column.shape[0]
@@ -229,7 +229,7 @@ def scaled_backward(count: int, moves: ScaledMoves, sweep: Sweep) -> None:
                 before[i, j] = row[i] if sweep.sums[t - 1, i, j] > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def add_expected(count: int, price: float, moves: ScaledMoves, sweep: Sweep, tokens: Floats, spread: Spread) -> None:
     """Token marginals, and the expected parts of a sequence, after `scaled_backward`."""
     size = sweep.column.shape[0]

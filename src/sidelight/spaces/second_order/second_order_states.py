@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.kernels import inner_kernel, kernel
+from sidelight.core.kernels import inner_kernel
 
 
-@kernel
+@inner_kernel
 def open_labels(scores: Floats) -> tuple[Ints, Ints]:
     """The open labels of all tokens of a block, one token after another, and where each token's begin."""
     tokens, size = scores.shape
@@ -32,7 +32,7 @@ def open_labels(scores: Floats) -> tuple[Ints, Ints]:
     return opened, begins
 
 
-@kernel
+@inner_kernel
 def most_states(starts: Ints, lo: int, hi: int, begins: Ints) -> tuple[int, int]:
     """The largest numbers of tokens and of states that a sequence has."""
     base = starts[lo]
@@ -50,7 +50,7 @@ def most_states(starts: Ints, lo: int, hi: int, begins: Ints) -> tuple[int, int]
     return longest, most
 
 
-class Frame(NamedTuple):
+class SequenceStates(NamedTuple):
     """The states of one sequence."""
 
     opened: Ints  # open labels of all tokens of a block
@@ -61,7 +61,7 @@ class Frame(NamedTuple):
 
 
 @inner_kernel
-def frame_of(opened: Ints, begins: Ints, at: Ints, first: int, count: int) -> Frame:
+def frame_of(opened: Ints, begins: Ints, at: Ints, first: int, count: int) -> SequenceStates:
     """The states of a sequence; `at` is where they are written down."""
     before = 1
     at[0] = 0
@@ -69,11 +69,11 @@ def frame_of(opened: Ints, begins: Ints, at: Ints, first: int, count: int) -> Fr
         here = begins[first + t + 1] - begins[first + t]
         at[t + 1] = at[t] + before * here
         before = here
-    return Frame(opened, begins, at, first, count)
+    return SequenceStates(opened, begins, at, first, count)
 
 
-@kernel
-def states(t: int, frame: Frame, values: Floats) -> Floats:
+@inner_kernel
+def states(t: int, frame: SequenceStates, values: Floats) -> Floats:
     """A view of the values of the states of token t. # [open labels of t - 1, open labels of t]"""
     place = frame.first + t
     before = frame.begins[place] - frame.begins[place - 1] if t > 0 else 1
@@ -81,7 +81,7 @@ def states(t: int, frame: Frame, values: Floats) -> Floats:
     return values[frame.at[t] : frame.at[t + 1]].reshape(before, here)
 
 
-@kernel
-def labels_of(t: int, frame: Frame) -> Ints:
+@inner_kernel
+def labels_of(t: int, frame: SequenceStates) -> Ints:
     """A view of the open labels of token t."""
     return frame.opened[frame.begins[frame.first + t] : frame.begins[frame.first + t + 1]]

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.spaces.chains.chain_log_kernels import log_sum, log_sum_with
 from sidelight.spaces.chains.chain_scaled_kernels import weighted
 from sidelight.spaces.second_order.second_order_kernels import ended, walk_back
@@ -32,7 +32,7 @@ from sidelight.spaces.second_order.second_order_scaled_kernels import (
     scaled_forward,
 )
 from sidelight.spaces.second_order.second_order_states import (
-    Frame,
+    SequenceStates,
     frame_of,
     labels_of,
     most_states,
@@ -44,7 +44,7 @@ TINY = 1e-200
 STEEP = 300.0  # a factor up to exp of this cannot bring back what was lost below TINY
 
 
-@kernel
+@inner_kernel
 def weighted_rows(values: Floats, rows: Ints, plane: Floats, columns: Ints, out: Floats) -> None:
     """out[k] = Σ_i values[i] · plane[rows[i], columns[k]]."""
     if rows.shape[0] == plane.shape[0] and columns.shape[0] == plane.shape[1]:
@@ -57,7 +57,7 @@ def weighted_rows(values: Floats, rows: Ints, plane: Floats, columns: Ints, out:
             out[k] += values[i] * row[columns[k]]
 
 
-@kernel
+@inner_kernel
 def forward_sums(
     scores: Floats,
     onward: Floats,
@@ -65,7 +65,7 @@ def forward_sums(
     second: Floats,
     transition: Floats,
     start: Floats,
-    frame: Frame,
+    frame: SequenceStates,
     sums: Floats,
 ) -> None:
     """v_t of all states of a sequence."""
@@ -133,7 +133,7 @@ def log_sums(
         values[i] = log_sum(ended(states(count - 1, frame, sums), here, end, worth[0]))
 
 
-@kernel
+@inner_kernel
 def backward_step(
     t: int,
     after: Floats,  # u_t [open labels of t - 1, of t]
@@ -143,7 +143,7 @@ def backward_step(
     backward: Floats,
     peak: float,
     second: Floats,
-    frame: Frame,
+    frame: SequenceStates,
     old: Floats,  # v_{t-1}
     back: Floats,  # out b_{t-1}
     expected: Floats,  # added to [L, L, L]

@@ -18,7 +18,6 @@ import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
 from sidelight.core.kernels import copy_row, inline_kernel, inner_kernel, kernel
-from sidelight.spaces.chains.chain_kernels import highest_sum
 from sidelight.spaces.chains.chain_kernels import longest as longest_sequence
 from sidelight.spaces.choice_kernels import choose
 
@@ -56,7 +55,7 @@ def best_before(ending: Floats, full: Floats, transition: Floats, runs: bool, ou
             out[previous] = max(others, full[previous] + row[previous])
 
 
-@kernel
+@inner_kernel
 def _forward(
     totals: Floats,
     transition: Floats,
@@ -109,13 +108,14 @@ def walk_back(
     state: Keys | None,
     labels: Ids,  # out [count]
     begins: Bytes,  # out [count]
-) -> None:
-    """A segmentation, from its end to its beginning: the best, or one that is drawn; see `choose`."""
+) -> float:
+    """A segmentation, from its end to its beginning: the best, whose value is returned, or a draw; see `choose`."""
     size = end.shape[0]
     worth = np.empty(max(size, totals.shape[1]))
     for option in range(size):
         worth[option] = ending[count - 1, option] + end[option]
     label = choose(worth[:size], None, state)
+    value: float = worth[label]
     t = count - 1
     whole = False
     while t >= 0:
@@ -135,6 +135,7 @@ def walk_back(
             whole = runs and previous == label
             label = previous
         t = s - 1
+    return value
 
 
 @kernel
@@ -160,9 +161,8 @@ def best(
         first, last = starts[i], starts[i + 1]
         place = (longest, runs, first - starts[lo], last - first)
         _forward(totals, transition, start, *place, enter, ending, full)
-        values[i] = highest_sum(ending[last - first - 1], end)
         out = (labels[first:last], begins[first:last])
-        walk_back(totals, transition, end, *place, enter, ending, full, None, *out)
+        values[i] = walk_back(totals, transition, end, *place, enter, ending, full, None, *out)
 
 
 @kernel

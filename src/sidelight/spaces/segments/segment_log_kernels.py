@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.kernels import copy_row, inline_kernel, kernel
+from sidelight.core.kernels import copy_row, inline_kernel, inner_kernel
 from sidelight.spaces.chains.chain_scaled_kernels import exponentials, weighted
 
 TINY = 1e-200
@@ -54,7 +54,7 @@ def moves_of(transition: Floats, runs: bool) -> Moves:
     return Moves(transition, onward, np.ascontiguousarray(onward.T), own, peak)
 
 
-@kernel
+@inner_kernel
 def room_of(lengths: int, size: int) -> SegmentRoom:
     """Memory for segments of so many lengths and labels."""
     work = np.empty(max(lengths, 1) * size)
@@ -69,7 +69,7 @@ def finite_or_zero(value: float) -> float:
     return value if value > -np.inf else 0.0
 
 
-@kernel
+@inner_kernel
 def exp_shares(values: Floats, room: SegmentRoom) -> float:
     """room.shares = exp(values − top); returns the top, -inf where there is none."""
     top = -np.inf
@@ -84,7 +84,7 @@ def exp_shares(values: Floats, room: SegmentRoom) -> float:
     return top
 
 
-@kernel
+@inner_kernel
 def exact_before(label: int, ending: Floats, full: Floats, transition: Floats, runs: bool) -> float:
     """The log-sum over labels before this one, term by term."""
     top = -np.inf
@@ -100,7 +100,7 @@ def exact_before(label: int, ending: Floats, full: Floats, transition: Floats, r
     return top + float(np.log(total))
 
 
-@kernel
+@inner_kernel
 def log_before(ending: Floats, full: Floats, moves: Moves, runs: bool, room: SegmentRoom, out: Floats) -> None:
     """out[l]: the log-sum over the previous label."""
     top = exp_shares(ending, room)
@@ -118,7 +118,7 @@ def log_before(ending: Floats, full: Floats, moves: Moves, runs: bool, room: Seg
             out[label] = exact_before(label, ending, full, moves.transition, runs)
 
 
-@kernel
+@inner_kernel
 def sum_block(lengths: int, room: SegmentRoom, out: Floats) -> None:
     """out[l] = log Σ_d exp(block[d, l]); the block is lost."""
     size = out.shape[0]
@@ -144,7 +144,7 @@ def sum_block(lengths: int, room: SegmentRoom, out: Floats) -> None:
         out[label] = np.log(out[label]) + peaks[label]
 
 
-@kernel
+@inner_kernel
 def log_forward(
     totals: Floats,
     moves: Moves,
@@ -178,7 +178,7 @@ def log_forward(
             log_before(ending[t], whole, moves, runs, room, enter[t + 1])
 
 
-@kernel
+@inner_kernel
 def log_after(begin: Floats, moves: Moves, runs: bool, room: SegmentRoom, leave: Floats, leave_full: Floats) -> float:
     """The log-sums over the label after a segment, and after one as long as can be; returns the top of `begin`.
 
@@ -203,7 +203,7 @@ def log_after(begin: Floats, moves: Moves, runs: bool, room: SegmentRoom, leave:
     return top
 
 
-@kernel
+@inner_kernel
 def exact_after(label: int, begin: Floats, moves: Moves, others_alone: bool) -> float:
     """The log-sum over labels after this one, or over the other labels alone, term by term."""
     row = moves.transition[label]
@@ -220,7 +220,7 @@ def exact_after(label: int, begin: Floats, moves: Moves, others_alone: bool) -> 
     return top + float(np.log(total))
 
 
-@kernel
+@inner_kernel
 def log_backward(
     totals: Floats,
     moves: Moves,

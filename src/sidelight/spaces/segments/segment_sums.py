@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
-from sidelight.core.kernels import copy_row, kernel
+from sidelight.core.kernels import copy_row, inner_kernel, kernel
 from sidelight.spaces.chains.chain_kernels import longest as longest_sequence
 from sidelight.spaces.chains.chain_log_kernels import log_sum_with
 from sidelight.spaces.chains.chain_scaled_kernels import exponentials
@@ -46,7 +46,7 @@ def log_sums(
         values[i] = log_sum_with(ending[count - 1], end)
 
 
-@kernel
+@inner_kernel
 def _add_transitions(
     ending: Floats,
     full: Floats,
@@ -134,7 +134,7 @@ def beliefs(
             transitions[label, follower] += pairs[label, follower] * moves.onward[label, follower]
 
 
-@kernel
+@inner_kernel
 def _segment_beliefs(
     totals: Floats,  # in: totals; out: probabilities times the scale
     longest: Ints,
