@@ -169,7 +169,7 @@ def _prediction(evidence: list[Any], data: Corpus, chunks: dict[str, Any]) -> Ca
 
     def predict(place: Any, n_jobs: int | None) -> Timed:
         tagger.set_params(place=place, n_jobs=n_jobs)
-        tagger.predict(data.xs[:2048])  # every worker has some
+        tagger.predict(data.xs)  # so that all is loaded where it is needed
         return _once(place, partial(tagger.predict, data.xs), data.tokens, tagger)
 
     return predict
@@ -182,9 +182,8 @@ def _file_prediction(evidence: list[Any], data: Corpus, chunks: dict[str, Any]) 
     def predict(place: Any, n_jobs: int | None) -> Timed:
         with tempfile.TemporaryDirectory() as folder:
             file, out = Path(folder, "new.txt"), Path(folder, "tagged.txt")
-            few, rest = data.xs[:2048], data.xs
-            for xs in (few, rest):  # the first so that every worker has some
-                file.write_text("".join("\n".join(map("\t".join, x)) + "\n\n" for x in xs), encoding="utf-8")
+            file.write_text("".join("\n".join(map("\t".join, x)) + "\n\n" for x in data.xs), encoding="utf-8")
+            for _ in range(2):  # once so that all is loaded where it is needed
                 labelling = Labelling(tagger.model_, file, None, None, _tagged_text)
                 timed = _once(place, partial(_written, labelling, place, n_jobs, out), data.tokens, tagger)
         return timed

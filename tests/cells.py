@@ -56,7 +56,7 @@ def cells() -> Iterator[Cell]:
 
 
 def outcome(cell: Cell) -> Outcome:
-    """Fit and predict; what is refused is told, anything else is raised."""
+    """Fit and predict; what is refused is reported, anything else is raised."""
     evidence = evidence_of(cell)
     try:
         with warnings.catch_warnings():

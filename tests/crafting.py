@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import sidelight as sl
+from crafting_structures import STRUCTURES
 from sidelight import features
 from sidelight.data import stored
 from sidelight.errors import SidelightError
@@ -98,6 +99,9 @@ def _ask(kind: str, path: Path) -> None:
         return
     if kind in PREPARED:
         _fit_again(kind, path)
+        return
+    if kind in STRUCTURES:
+        STRUCTURES[kind].ask(path)
         return
     if kind == "pair":
         sl.CoTraining.load(path, views=(_firsts, _seconds)).predict([[(w, w) for w in x] for x in XS[:4]])
@@ -203,7 +207,7 @@ def original(kind: str, path: Path) -> None:
     elif kind in PREPARED:
         _prepare(kind, path)
     else:
-        _made(kind).save(path)
+        (STRUCTURES[kind].made() if kind in STRUCTURES else _made(kind)).save(path)
 
 
 # Ways to spoil what a file holds ---------------------------------------------------------------------------------

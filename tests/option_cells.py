@@ -55,7 +55,7 @@ ASKED = ("jlis", "partial_crf")  # learners whose models are asked
 
 
 def option_outcome(cell: OptionCell) -> Outcome:
-    """Whether a cell keeps its law; what is refused is told, anything else is raised."""
+    """Whether a cell keeps its law; what is refused is reported, anything else is raised."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotProved)

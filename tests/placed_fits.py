@@ -36,6 +36,10 @@ UNLABELED = [sl.Unlabeled(x) for x in _sentences(70, _rng)[0]]
 ANSWERS = [sl.Companion(x, +1) for x in _sentences(40, _rng)[0]]
 ANSWERS += [sl.Companion(_rng.permutation(WORDS)[:5].tolist(), -1) for _ in range(40)]
 CANDIDATES = [sl.Candidates(x, [{y, "A"} for y in labels]) for x, labels in zip(XS, YS)]
+VOTED = [
+    sl.Voted(x, {"mostly": labels, "seldom": [None if k % 3 else "A" for k in range(len(x))]})
+    for x, labels in zip(XS[40:], YS[40:])
+]
 PAIRS = _pairs(100, _rng)
 SOME = GOLD[:50] + UNLABELED
 SOFT, HARD = [gallery.at_most(1, "A").soft()], [gallery.at_most(1, "A")]
@@ -43,12 +47,17 @@ SOFT, HARD = [gallery.at_most(1, "A").soft()], [gallery.at_most(1, "A")]
 FITS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "crf": (GOLD, {"learner": "crf", "max_rounds": 5}),
     "partial_crf": (GOLD[:60] + CANDIDATES[60:] + ANSWERS, {"learner": "partial_crf", "max_rounds": 4}),
+    "votes": (GOLD[:40] + VOTED, {"learner": "partial_crf", "max_rounds": 3}),
     "structural_svm": (GOLD, {"learner": "structural_svm", "max_rounds": 2}),
     "one_slack": (GOLD, {"learner": recipes.structural_svm(solver="one_slack"), "loss": "hinge", "max_rounds": 5}),
     "jlis": (GOLD[:60] + UNLABELED + ANSWERS, {"learner": "jlis", "max_rounds": 5}),
     "cllp": (CANDIDATES, {"learner": "cllp", "max_rounds": 4}),
     "em": (SOME, {"learner": recipes.em(iterations=4)}),
     "unified_em": (SOME, {"learner": recipes.unified_em(gamma=1.0, iterations=3), "rules": HARD}),
+    "posterior_regularization": (
+        SOME[:80],
+        {"learner": recipes.posterior_regularization(base="crf", iterations=3), "rules": HARD},
+    ),
     "codl": (SOME, {"learner": recipes.codl(base="hmm", cycles=3), "rules": SOFT}),
     "perceptron": (GOLD, {"learner": recipes.perceptron(shards=3), "max_rounds": 3}),
     "transductive_svm": (SOME, {"learner": "transductive_svm", "max_rounds": 3}),

@@ -24,7 +24,7 @@ def options() -> dict[OptionCell, Outcome]:
 
 def test_the_page_tells_what_works(found, options):
     told = page(found) + "\n" + option_page(options)
-    assert told == PAGE.read_text(encoding="utf-8"), "write it anew: python tests/cells.py > docs/cells.md"
+    assert told == PAGE.read_text(encoding="utf-8"), "regenerate it: python tests/cells.py > docs/cells.md"
 
 
 def test_a_refusal_is_one_line_with_a_way_out(found, options):

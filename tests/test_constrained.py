@@ -168,7 +168,7 @@ def test_inputs_without_tokens_have_an_empty_output(method: str) -> None:
     some = gallery.at_least(1, "B")
     found = Constrained(flat("A", "B"), [some.soft(2.0)], method=method).solutions([[], ["x"]])
     assert [(one.labels, one.value) for one in found] == [((), -2.0), ((1,), -1.0)]
-    with pytest.raises(Infeasible, match="example 0: the input has no tokens, and the rule at_least_1_B asks for some"):
+    with pytest.raises(Infeasible, match="example 0: the input has no tokens, and the rule at_least_1_B requires some"):
         Constrained(flat("A", "B"), [some], method=method).predict([[]])
 
 
@@ -200,7 +200,7 @@ def test_what_is_no_list_of_rules_is_said() -> None:
     for rules, said in (
         ([lambda x, y: True], "make a rule of a function"),
         (one_verb, r"rules is the rule one_verb; give a list of rules: \[one_verb\]"),
-        ([gallery.starts_with(label, name="first").soft() for label in "NV"], "are called first; name one of them"),
+        ([gallery.starts_with(label, name="first").soft() for label in "NV"], "are called first; rename one of them"),
     ):
         with pytest.raises(DataError, match=said):
             Constrained(scorer, rules)

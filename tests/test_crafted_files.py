@@ -16,19 +16,22 @@ from pathlib import Path
 import pytest
 
 from crafting import CHECKPOINTS, MODELS, PREPARED
+from crafting_structures import STRUCTURES
 
 HERE = Path(__file__).parent
 ALL = os.environ.get("SIDELIGHT_CRAFTED") == "all"
 STEPS = {
     "models": 1 if ALL else 23,
+    "structures": 1 if ALL else 11,
     "checkpoints": 1 if ALL else 31,
     "prepared": 1 if ALL else 31,
 }  # odd ones, so that every way comes round
 
 
-@pytest.mark.parametrize("which", ["models", "checkpoints", "prepared"])
+@pytest.mark.parametrize("which", ["models", "structures", "checkpoints", "prepared"])
 def test_crafted_files_do_no_harm(which: str, tmp_path: Path) -> None:
-    kinds = {"models": MODELS, "checkpoints": CHECKPOINTS, "prepared": list(PREPARED)}[which]
+    named = {"models": MODELS, "structures": list(STRUCTURES), "checkpoints": CHECKPOINTS, "prepared": list(PREPARED)}
+    kinds = named[which]
     command = [sys.executable, str(HERE / "crafting.py"), str(tmp_path), str(STEPS[which]), *kinds]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
     made = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=None if ALL else 600)

@@ -28,7 +28,7 @@ def on_the_page(name: str) -> str:
     found = re.search(
         re.escape(before) + r"(.*?)" + re.escape(after.rstrip()), PAGE.read_text(encoding="utf-8"), re.DOTALL
     )
-    assert found is not None, "write it anew: python tests/gallery_page.py > docs/gallery.md"
+    assert found is not None, "regenerate it: python tests/gallery_page.py > docs/gallery.md"
     return found[1]
 
 

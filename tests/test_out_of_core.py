@@ -182,7 +182,7 @@ def test_parquet_is_read_batch_by_batch(gold: Path, tmp_path: Path) -> None:
     read = _fit(files={"gold": path}, folder=tmp_path / "p")
     assert np.array_equal(read.model_.weights, _fit(files={"gold": gold}, folder=tmp_path / "p").model_.weights)
     path.write_bytes(b"nothing")
-    with pytest.raises(DataError, match="no Parquet file"):
+    with pytest.raises(DataError, match="not a Parquet file"):
         list(parquet_pieces(path))
     with pytest.raises(DataError, match="there is no such file"):
         list(parquet_pieces(tmp_path / "other.parquet"))

@@ -215,7 +215,7 @@ def test_tolerances_and_prices_are_amounts(value):
         fitted("jlis", "jlis", prices={"gold": value})
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0, "x", None])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e308, -1.0, "x", None])
 @pytest.mark.parametrize("kind", [sl.Tagger, SegmentTagger])
 def test_weights_of_evidence(kind, value):
     learner = "jlis" if kind is sl.Tagger else "semi_crf"
@@ -225,7 +225,7 @@ def test_weights_of_evidence(kind, value):
         kind(n_jobs=1).fit([sl.Gold(XS[0], YS[0], weight=value)])
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0, "x", None])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e308, -1.0, "x", None])
 def test_sample_weights(value):
     for given in ([value] * 4, [1.0, 1.0, 1.0, value]):
         with pytest.raises(ValueError, match="weight"):
@@ -252,3 +252,9 @@ def test_clamps(value):
         for method in ("predict", "predict_marginals", "log_partition", "sample"):
             work = lambda clamp=clamp, method=method: getattr(fitted_once, method)(XS[:1], clamp=clamp)  # noqa: E731
             assert check("clamp", clamp, work) is None
+
+
+def test_weights_too_large_for_a_file_are_refused():
+    xs = [[{"w": word, "size": 1e120 * len(word)} for word in x] for x in XS]
+    with pytest.raises(sl.DataError, match="weights that were learned are too large, or no numbers; scale"):
+        sl.Tagger(learner="perceptron", n_jobs=1).fit(xs, YS)

@@ -63,6 +63,12 @@ def test_no_inputs_at_all(fitted: dict[str, Any], name: str, wrong: Any) -> None
     refuses(lambda: type(model)().fit(wrong), wrong=wrong)
 
 
+@pytest.mark.parametrize("wrong", [{"X", "Y"}, {"X": 1, "Y": 2}, b"XY"], ids=["set", "dict", "bytes"])
+def test_what_has_no_order_has_no_labels_to_compare(wrong: Any) -> None:
+    refuses(lambda: sl.evaluate(wrong, wrong), wrong=wrong)
+    refuses(lambda: sl.evaluate([wrong], [wrong]), wrong=wrong)
+
+
 @pytest.mark.parametrize("wrong", WRONG, ids=_named)
 def test_no_outputs_to_compare(wrong: Any) -> None:
     refuses(lambda: sl.evaluate(wrong, Y), wrong=wrong)

@@ -114,7 +114,7 @@ def ways(data: Split, seed: int) -> list[Way]:
 
 
 def compare_ways(data: Split, *, seed: int, step: Callable[[str], None]) -> list[QuickstartRow]:
-    """Train in each way and score on the test references; `step` is told what comes next."""
+    """Train in each way and score on the test references; `step` gets what comes next."""
     rows = []
     trials = ways(data, seed)
     step("warming up")
@@ -159,7 +159,7 @@ def show(out: Path, *, text: str | None = None, seed: int = 0, console: Console 
     screen.print()
     screen.print(tagged(tokens, rows[DRIVEN].tagger.predict([tokens])[0]))
     model, test, rules = out / "model.sidelight", out / "test.txt", out / "rules.py"
-    screen.print(f"\nThe model and the data are in {out}. Go on with, for example:", highlight=False)
+    screen.print(f"\nThe model and the data are in {out}. Next, for example:", highlight=False)
     for line in (
         f"sidelight evaluate {model} {test} --rules {rules}",
         f"sidelight explain {model} {test} --labelled --index 3 --rules {rules}",

@@ -20,7 +20,7 @@ from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
 from sidelight.learners.votes import reliabilities_of
 from sidelight.models.files import REMEDY, fingerprint, load_checkpoint, save_checkpoint
-from sidelight.models.model import Model, Point, history_in, point_of, thinned
+from sidelight.models.model import HEAVIEST, Model, Point, history_in, point_of, thinned
 from sidelight.objective.companion_likelihood import TEMPERATURE
 from sidelight.parallel.place import figures_since
 from sidelight.rounds.learner import Memory, Penalised, Remembering, State
@@ -166,7 +166,10 @@ class Training:
         return self._model(self.learner.finish())
 
     def _model(self, weights: Floats, then: Best | None = None) -> Model:
-        """The model of these weights, as things are now or were then."""
+        """The model of these weights, as things are now or were then; raises `DataError` where no file takes them."""
+        if not np.all(np.abs(weights) <= HEAVIEST):
+            remedy = "scale feature values, prices and weights of evidence, so that they are about 1"
+            raise DataError("the weights that were learned are too large, or no numbers", remedy=remedy)
         rounds = self.learner.rounds if then is None else then.rounds
         about: dict[str, Any] = {"learner": self.settings.learner.name, "rounds": rounds}
         about |= {"history": thinned(self.history), "evidence": self.counted()}

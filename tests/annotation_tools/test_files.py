@@ -240,7 +240,7 @@ STUDIO: list[tuple[str, str]] = [
     ("", "not a list of tasks"),
     ("[{]", "not JSON"),
     ('[{"data": {"text": "a"}} 3]', "not JSON"),
-    ('[{"data": {"text": "a"}}] 3', "something stands after"),
+    ('[{"data": {"text": "a"}}] 3', "there is text after"),
     ("[3]", "a task is not a JSON object"),
     ("[" * 9 + "{}", "a task is not a JSON object|not JSON|cannot be used"),
     ('[{"id": 1, "text": "a", "label": []}]', 'task 1 has no "data"'),

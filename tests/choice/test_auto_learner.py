@@ -118,6 +118,13 @@ def test_unlabelled_text_becomes_classes_of_words_that_are_saved(data, tmp_path)
     assert sl.Tagger.load(tmp_path / "model").predict(xs[200:210]) == fitted.predict(xs[200:210])
 
 
+def test_evidence_of_another_kind_than_gold_is_refused_though_nothing_is_learned_from_it(data):
+    xs, ys = data
+    dicts = [[{"word": word} for word in x] for x in xs[20:24]]
+    with pytest.raises(sl.DataError, match="tokens are dicts and strings; give all tokens in the same form"):
+        sl.Tagger().fit([*sl.gold(xs[:5], ys[:5]), *sl.unlabeled(dicts)])
+
+
 def test_companions_alone_with_labels_and_costs_go_to_margins(data):
     xs, ys = data
     fitted = sl.Tagger(class_weight="balanced", max_rounds=5, n_jobs=1).fit(xs[:10], ys[:10])

@@ -156,7 +156,7 @@ def test_what_the_learner_has_no_use_for_is_named():
     evidence = evidence_of(20)
     found = choose(asked(evidence, Offer(OFFER.kinds | {"unlabeled"})), Plans(evidence, {fixed_plan(OFFER): 0.9}))
     assert found.left_out == ("unlabeled",)
-    assert "left out: unlabelled inputs say nothing to partial_crf" in found.reasons
+    assert "left out: partial_crf does not learn from unlabelled inputs" in found.reasons
 
 
 def test_the_report_is_plain_values_and_a_table():

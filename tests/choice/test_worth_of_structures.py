@@ -73,7 +73,7 @@ def test_rules_of_a_structure_are_a_kind_of_evidence():
     )
     assert [row.trained_on for row in found.rows] == ["gold alone", "gold + rules"]
     bare = EntityRelation(types, sorted(ARGUMENTS))
-    with pytest.raises(sl.DataError, match="nothing beside Gold that could be worth anything"):
+    with pytest.raises(sl.DataError, match="no evidence besides Gold to measure"):
         sl.worth(pieces, estimator=sl.Predictor(bare, n_jobs=1))
 
 

@@ -36,7 +36,7 @@ def test_rules_are_no_part_of_it(run, tmp_path):
     tagger = sl.Tagger(learner="perceptron", max_rounds=1, rules=rules, rules_in="training")
     tagger.fit([["light", "on"]], [["N", "P"]]).save(tmp_path / "ruled.sidelight")
     done = run("export", "ruled.sidelight", "--to", "json", "--out", "model.json")
-    assert "was trained under the rules at_most_1_N, which are no part of what is written" in done.err
+    assert "was trained under the rules at_most_1_N, which are not in the exported file" in done.err
 
 
 def test_what_cannot_be_written(run, model, tmp_path):

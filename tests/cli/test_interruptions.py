@@ -68,7 +68,7 @@ def test_an_interrupted_run_says_so_in_one_line(long_run: list[str]) -> None:
     found = stopped(long_run, signal.SIGINT)
     assert found.returncode == 130
     assert found.stdout == ""
-    assert found.stderr == "interrupted; model.sidelight is as it was; the same command goes on from check\n"
+    assert found.stderr == "interrupted; model.sidelight is unchanged; the same command continues from check\n"
     assert Path("model.sidelight").read_text() == "the old model"
 
 
@@ -84,9 +84,9 @@ def test_an_interrupted_run_says_that_there_is_no_model(
     assert run(*train, "new", "--checkpoint", "check", code=130).err == "interrupted; nothing was written\n"
     Path("check").write_text("of an earlier run")
     found = run(*train, "new", "--checkpoint", "check", code=130).err
-    assert found == "interrupted; no model was written; the same command goes on from check\n"
+    assert found == "interrupted; no model was written; the same command continues from check\n"
     Path("old").write_text("the old model")
-    assert run(*train, "old", code=130).err == "interrupted; old is as it was\n"
+    assert run(*train, "old", code=130).err == "interrupted; old is unchanged\n"
     assert not Path("new").exists()
 
 

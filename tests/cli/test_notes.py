@@ -106,7 +106,7 @@ def test_learners_with_a_precision_of_their_own_have_no_gap(run: Run, learner: s
         ("transductive_svm", "a completion changes nothing"),
         ("self_training", "nothing left to label"),
         ("crf", "the "),
-        ("mira", "no example asked for a step"),
+        ("mira", "no example required a step"),
         ("semi_crf", "the gradient is small enough"),
     ],
 )
@@ -132,7 +132,7 @@ def test_of_several_restarts_the_kept_one_is_reported(run: Run) -> None:
 
 def test_rules_are_no_part_of_the_model_file(run: Run) -> None:
     given = "train", "--gold", "gold.txt", "--out", "m"
-    said = "\nrules      1, no part of the model file: give --rules again to predict under them\n"
+    said = "\nrules      1, not in the model file: give --rules again to predict under them\n"
     assert said in run(*given, "--rules", "mine.py").out
     assert said in run(*given, "--rules", "mine.py", "--learner", "semi_crf").out
     assert "rules" not in run(*given).out

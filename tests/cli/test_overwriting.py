@@ -55,17 +55,29 @@ def test_a_model_a_checkpoint_and_a_history_are_three_files(run: Run, write: Wri
 
 def test_no_other_command_writes_over_what_it_reads(run: Run, write: Write, model: Path) -> None:
     test, bytes_of_model = write("test", "columns", 10, 14), model.read_bytes()
+    gold = write("gold", "columns", 0, 5)
     Path("rules.py").write_text("from sidelight.rules import gallery\nrule = gallery.changes_after_punctuation()\n")
     (Path("x.en"), Path("x.fr"))[0].write_text("a b\n" * 9), Path("x.fr").write_text("c d\n" * 9)
     run("align", "train", "--source", "x.en", "--target", "x.fr", "--out", "pair", "--quiet")
     Path("links").write_text("0-0\n")
     Path("right").write_text("1 1 1 S\n")
+    Path("functions.py").write_text("def a(x):\n    return ['A' for _ in x]\n")
+    voting = ["votes", test, "--functions", "functions.py"]
     texts = ["--source", "x.en", "--target", "x.fr"]
     for command in (
         *(("predict", model, test, "--rules", "rules.py", "--out", out) for out in (model, test, "rules.py")),
         *(("evaluate", model, test, "--json", out) for out in (model, test)),
         *(("explain", model, test, "--json", out) for out in (model, test)),
         ("weights", model, "--json", model),
+        *(
+            (*voting, "--gold", gold, option, out)
+            for option in ("--out", "--json")
+            for out in (test, gold, "functions.py")
+        ),
+        *(
+            ("worth", "--gold", gold, "--good", test, "--rules", "rules.py", "--json", out)
+            for out in (gold, test, "rules.py")
+        ),
         *(("align", "train", *texts, "--out", out) for out in ("x.en", "x.fr")),
         *(("align", "train", *texts, "--out", "new", "--links", out) for out in ("x.en", "x.fr")),
         *(("align", "apply", "pair", *texts, "--out", out) for out in ("pair", "x.en", "x.fr")),
@@ -188,8 +200,8 @@ def test_a_full_disk_at_the_end_loses_nothing_with_a_checkpoint(
         patch.setattr(replacing, "_put", full)
         found = run(*train, "model", code=2)
     assert found.err.splitlines()[-1] == (
-        "error: model: the model cannot be written (No space left on device); nothing is lost: check has the training, "
-        "and the same command with another --out ends it"
+        "error: model: the model cannot be written (No space left on device); nothing is lost: check has the training; "
+        "the same command with another --out ends it"
     )
     assert not Path("model").exists()
     run(*train, "other", "--history", "rounds")
@@ -243,5 +255,5 @@ def test_a_terminated_run_says_so_and_leaves_nothing(write: Write) -> None:
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 143
-    assert err.splitlines()[-1] == "interrupted; no model was written; the same command goes on from check"
+    assert err.splitlines()[-1] == "interrupted; no model was written; the same command continues from check"
     assert [name for name in names() if name.startswith(".") or name == "model"] == []

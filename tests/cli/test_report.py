@@ -16,6 +16,7 @@ from sidelight.commands.registry import NAMES, entry_named
 from sidelight.corpus import references
 from sidelight.corpus.facts import ARGUMENTS
 from sidelight.data.conllu import read_treebank
+from sidelight.report.model_report import model_report
 from sidelight.report.pictures import RIGHT, WRONG
 
 RULES = """
@@ -126,7 +127,15 @@ def test_classes_have_a_page_too(run, tmp_path, monkeypatch):
     lines = [json.dumps({"features": x, "label": y}) for x, y in zip(xs, [*ys[:5], "bad"])]
     Path("c.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     run("report", "c.sidelight", "c.jsonl", "--out", "c.html")
-    assert "Input 6:" in text_of(Path("c.html").read_text(encoding="utf-8"))
+    text = text_of(Path("c.html").read_text(encoding="utf-8"))
+    assert "Input 6:" in text and "word=sun" in text and "{" not in text
+    assert "mean F1 over labels" in text and "span" not in text and "token" not in text
+
+
+def test_an_input_with_one_label_shows_all_of_its_words():
+    xs, ys = [["cheap", "pills"], ["meeting", "at", "noon"]], ["spam", "ham"]
+    classifier = sl.Classifier(learner="crf").fit(xs, ys)
+    assert "meeting at noon" in text_of(model_report(classifier.model_, xs, ["spam", "spam"], n_jobs=1))
 
 
 def test_other_structures_have_a_page_too(run):

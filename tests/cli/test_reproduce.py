@@ -35,7 +35,7 @@ def test_results_and_their_page(run):
 def test_an_experiment_that_fails_is_told_at_the_end(run):
     found = run("reproduce", "trees", "--data", "data", "--out", "out", "--quick", code=1).err
     assert "trees failed: " in found and "ud_english_ewt: there is no such folder" in found
-    assert found.endswith("1 of 1 experiments failed; run the command again to go on\n")
+    assert found.endswith("1 of 1 experiments failed; run the command again to continue\n")
     assert "No experiment has run." in PAGE.read_text(encoding="utf-8")
 
 
@@ -47,7 +47,7 @@ def test_what_it_refuses(run):
         (("all", "--data", "data"), "no folder for the results; give --out DIR"),
         (("--page-only",), "no folder for the results; give --out DIR"),
         (("all", "--data", "data", "--out", "file"), "file: this is not a folder"),
-        (("all", "--data", "data", "--out", "data/out"), "data/out: results would lie among the corpora"),
+        (("all", "--data", "data", "--out", "data/out"), "data/out: results would be among the corpora"),
         (("all", "--data", "data", "--out", "out", "--json", "x"), "--json and --choose are for one experiment"),
         (("all", "--data", "data", "--out", "out", "--choose", "a=b"), "--json and --choose are for one experiment"),
         (("--page-only", "--out", "out"), "out/trees.json: not the result of an experiment; remove it"),

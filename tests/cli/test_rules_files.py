@@ -32,7 +32,7 @@ def test_all_files_of_rules_are_obeyed(run, files):
     assert "at_most_0_N" in shown and "at_most_0_V" in shown
     found = run("evaluate", "m.sidelight", "gold.txt", *both, "--inference", "ilp").out
     assert "accuracy:  20.00%" in found
-    assert "2, no part of the model file" in run(*train, *both, "--learner", "crf").out
+    assert "2, not in the model file" in run(*train, *both, "--learner", "crf").out
 
 
 def test_a_file_that_ends_the_program_says_so(run, files):

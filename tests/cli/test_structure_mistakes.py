@@ -68,7 +68,7 @@ def files() -> None:
         (("chain", "--gold", "gold.tsv", "--start", "good.tsv"), "--start is a table of letters; leave it out"),
         (("graph", "--good", "missing.jsonl"), "missing.jsonl:1: the first graph has an edge (0, 4), and no word 4"),
         (("graph", "--gold", "graph.jsonl", "--learner", "crf"),
-         "GraphSpace has no beliefs about parts: sums over alignments of graphs are not tractable; use what"),
+         "GraphSpace has no beliefs about parts: sums over alignments of graphs are not tractable; use a"),
         (("letters", "--gold", "cross.tsv", "--learner", "crf", "--set", "crossing=true"),
          "MatchingSpace has no beliefs about parts: sums over matchings, which may cross, are"),
         (("relations", "--gold", "types.jsonl"), "relations has no names; give at least one, or evidence that names"),

@@ -181,7 +181,7 @@ def test_a_model_without_answers_says_so(run: Run, made: Any) -> None:
     companions = ("--good", file("good"), "--bad", file("bad"), "--max-rounds", 2)
     run("train", "--structure", "letters", "--gold", file("gold"), *companions, *FEW["letters"], "--out", "n")
     told = run("judge", "n", file("test")).err
-    assert told.startswith("note: training ended before it came to good and bad inputs, so its answers mean little")
+    assert told.startswith("note: training ended before it used good and bad inputs, so its answers mean little")
 
 
 def test_a_table_of_letters_is_where_learning_begins(run: Run, made: Any) -> None:
@@ -393,7 +393,7 @@ def test_what_evidence_is_worth(run: Run, made: Any) -> None:
         (("--metric", "accuracy"), "--metric is about labels of tokens, and there are none in letters; leave it out"),
         (("--rules", "r.py"), "--rules is about labels of tokens, and there are none in letters; leave it out"),
         (("--set", "order=2"), "--set is 'order=2'; letters has the options crossing, bits, and jlis has restarts"),
-        ((), "nothing beside Gold that could be worth anything; give other evidence, or rules"),
+        ((), "no evidence besides Gold to measure; give other evidence, or rules"),
     ):
         found = run("worth", "--structure", "letters", *few, *arguments, code=2)
         assert found.err == f"error: {problem}\n"

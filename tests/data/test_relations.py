@@ -1,4 +1,4 @@
-"""JSON lines with entities and relations: there and back, and lines that are amiss."""
+"""JSON lines with entities and relations: there and back, and lines that are malformed."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_parquet_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"a\.parquet:0: token 1 has no label"):
         load_evidence(path, "gold")
     (tmp_path / "b.parquet").write_bytes(b"no parquet")
-    with pytest.raises(DataError, match=r"b\.parquet: no Parquet file"):
+    with pytest.raises(DataError, match=r"b\.parquet: not a Parquet file"):
         load_corpus(tmp_path / "b.parquet")
     with pytest.raises(DataError, match="there is no such file"):
         load_corpus(tmp_path / "c.parquet")
@@ -174,14 +174,14 @@ class Odd:
     [
         ({"words": [["a"]]}, {}, "no column 'tokens'; there are 'words'; name one of them"),
         ({"tokens": [["a"]]}, {"labels": "tags"}, "no column 'tags'"),
-        ({"tokens": ["a b"]}, {}, "row 0: 'tokens' is 'a b', and no list; give lists; or name the column"),
-        ({"tokens": [["a"], 3]}, {}, "row 1: 'tokens' is 3, and no list"),
-        ({"tokens": [["a", 3]]}, {}, "row 0, token 1: 'tokens' is 3, and no text"),
+        ({"tokens": ["a b"]}, {}, "row 0: 'tokens' is 'a b', not a list; give lists; or name the column"),
+        ({"tokens": [["a"], 3]}, {}, "row 1: 'tokens' is 3, not a list"),
+        ({"tokens": [["a", 3]]}, {}, "row 0, token 1: 'tokens' is 3, not text"),
         ({"tokens": [[]]}, {}, "row 0 has no tokens"),
         ({"tokens": []}, {}, "no rows"),
         ({"tokens": "abc"}, {}, "the column 'tokens' is 'abc'"),
         ({"tokens": [["a"]], "y": [["X", "Y"]]}, {"labels": "y"}, "row 0: 1 tokens but 2 labels"),
-        ({"tokens": [["a"]], "y": ["X"]}, {"labels": "y"}, "row 0: 'y' is 'X', and no list"),
+        ({"tokens": [["a"]], "y": ["X"]}, {"labels": "y"}, "row 0: 'y' is 'X', not a list"),
         ({"tokens": [["a"]], "y": []}, {"labels": "y"}, "columns of different lengths: 'tokens' has 1, 'y' has 0"),
         ({"tokens": [["a"]], "y": [[7]]}, {"labels": "y", "names": ["O"]}, "the label 7, where there are 1 names"),
         ({"tokens": [["a"]], "y": [[2.5]]}, {"labels": "y"}, "row 0, token 0: the label 2.5"),
@@ -191,7 +191,7 @@ class Odd:
         ({"tokens": [["a"]]}, {"tokens": []}, "no column of tokens"),
         ({"w": ["a", "b", "c"], "s": [1, 2, 1]}, {"tokens": "w", "sentence": "s"}, "row 2 is of the sentence 1, which"),
         ({"w": ["a"], "s": [None]}, {"tokens": "w", "sentence": "s"}, "'s' is empty in the first row"),
-        ({"w": ["a", None], "s": [1, 1]}, {"tokens": "w", "sentence": "s"}, "row 1: 'w' is None, and no text"),
+        ({"w": ["a", None], "s": [1, 1]}, {"tokens": "w", "sentence": "s"}, "row 1: 'w' is None, not text"),
         (Odd(), {}, "is not a table; give a Dataset"),
         ([["a"]], {}, "is not a table; give a Dataset"),
         (3, {}, "3 is not a table"),

@@ -36,7 +36,7 @@ def test_every_recipe_is_in_the_reference(name: str) -> None:
 
 def test_the_page_of_algorithms_is_that_of_the_code() -> None:
     told = (DOCS / "algorithms.md").read_text(encoding="utf-8")
-    assert told == page(), "write it anew: python tests/algorithms_page.py > docs/algorithms.md"
+    assert told == page(), "regenerate it: python tests/algorithms_page.py > docs/algorithms.md"
 
 
 def test_every_learner_has_a_family() -> None:

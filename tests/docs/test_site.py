@@ -59,6 +59,6 @@ def test_what_pages_include_is_there(site: Path) -> None:
 
     assert "names in biology" in text("which_evidence.html")  # the measured table, from learners.md
     assert "0.1.0" in text("changelog.html")
-    assert "What a change must do" in text("contributing.html")
+    assert "Requirements for a change" in text("contributing.html")
     assert "&gt;&gt;&gt; Gold(" in text("api/evidence.html")  # an example of a docstring, as code
     assert not any("--8&lt;--" in path.read_text(encoding="utf-8") for path in site.rglob("*.html"))

@@ -7,10 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sidelight.commands.registry.relations import ENTRY
+from sidelight.commands.registry.tree import ENTRY as TREES
+from sidelight.data.relations import Extraction
 from sidelight.errors import DataError
 from sidelight.evaluate import compare, evaluate
 from sidelight.evaluate.parts import Measure, compare_parts, score_parts
 from sidelight.evaluate.ranking import score_rankings
+from sidelight.evaluate.relations import score_relations
 from sidelight.structures.trees import attachment
 
 LINKS = Measure("links", set)
@@ -27,6 +31,31 @@ def test_counts_of_links(pairs):
     assert scores.counts[0].gold == sum(map(len, gold)) and scores.counts[0].predicted == sum(map(len, found))
     assert scores.as_dict()["links"]["f1"] == scores.main
     assert 0.0 <= scores.main <= 100.0
+
+
+extractions = st.builds(
+    lambda types, found: Extraction(types, tuple((a, b, name) for (a, b), name in found.items())),
+    st.tuples(*[st.sampled_from(["Loc", "Peop"])] * 3),
+    st.dictionaries(st.sampled_from([(0, 1), (1, 0), (1, 2)]), st.sampled_from(["Kill", "Live_In"])),
+)
+
+
+@given(st.lists(st.tuples(extractions, extractions), max_size=5))
+def test_relations_and_types_by_name_are_those_of_roth_and_yih(pairs):
+    gold, found = [one for one, _ in pairs], [other for _, other in pairs]
+    scores, right = score_parts(ENTRY.measures(None), gold, found), score_relations(gold, found)
+    for labels, table in zip(scores.by_label, (right.by_relation, right.by_type), strict=True):
+        own = {name: (one.gold, one.predicted, one.correct) for name, one in labels.items()}
+        assert own == {name: (one.gold, one.found, one.right) for name, one in table.items()}
+    told = str(scores)
+    assert all(f"\n  {name}: precision" in told for labels in scores.by_label for name in labels)
+    assert scores.as_dict().get("relations by label", {}) == {n: c.as_dict() for n, c in scores.by_label[0].items()}
+
+
+def test_a_relation_of_a_tree_is_right_with_its_head():
+    labelled = TREES.measures(None)[1]
+    scores = score_parts([labelled], [[(0, "root"), (1, "obj")]], [[(0, "root"), (0, "obj")]])
+    assert {name: one.f1 for name, one in scores.by_label[0].items()} == {"obj": 0.0, "root": 100.0}
 
 
 heads = st.lists(st.integers(0, 4), min_size=1, max_size=5)

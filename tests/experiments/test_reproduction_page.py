@@ -228,6 +228,12 @@ def test_curves_stay_within_their_chart(one, other, logarithmic):
         assert all(a[1][1] >= b[1][1] - 0.11 for a, b in pairwise(by_value))
 
 
+def test_points_have_marks_on_all_curves_of_a_chart_or_on_none():
+    few, many = (Series(str(count), [(float(k), float(k), None) for k in range(1, count + 1)]) for count in (3, 40))
+    assert curves([few], title="t").text.count("<circle") == 3
+    assert curves([few, many], title="t").text.count("<circle") == 0
+
+
 def test_charts_of_nothing_are_not_there():
     assert curves([Series("a", [(1.0, 2.0, None)])], title="") is None and dots([], title="") is None
     assert curves([Series("a", [(1.0, -2.0, None), (2.0, 0.0, None)])], title="", logarithmic=(None, True)) is None

@@ -68,29 +68,34 @@ def test_rows_of_a_small_corpus(tmp_path, monkeypatch):
         "SL",
         "SL, bias",
         "SL, 14 classifiers",
+        relations.HELD_OUT,
         *relations.SHUFFLES,
     } <= set(f1)
     assert all(f1[name] == 100.0 for name in ("L+I", "IBT", "SL"))
     assert any("order entity" in line or "order relation" in line for line in told)
-    orders = [line.partition(", order ")[2].split(", ") for line in told if ", order " in line][2:]  # two by updates
+    orders = [line.partition(", order ")[2].split(", ") for line in told if ", order " in line]
+    assert len(orders[:4]) == 4 and len({tuple(sorted(own)) for own in orders[:4]}) == 1  # by updates, and by errors
+    orders = orders[4:]
     assert len(orders) == 2 * len(relations.SHUFFLES)
     for split in (0, 1):
         shuffled = orders[split::2]
         types = [[place for place, name in enumerate(own) if name.startswith("entity")] for own in shuffled]
         assert len({tuple(own) for own in shuffled}) > 1 and types == [types[0]] * len(types)
         assert len({tuple(sorted(own)) for own in shuffled}) == 1
-    tried: list[int] = []
+    tried: list[tuple[int, float]] = []
     plain = relations.SequentialLearner
 
-    def noted(*given, passes, **options):
-        tried.append(passes)
-        return plain(*given, passes=passes, **options)
+    def noted(*given, passes, margin, **options):
+        tried.append((passes, margin["relation"]))
+        return plain(*given, passes=passes, margin=margin, **options)
 
     monkeypatch.setattr(relations, "PASSES", (2, 3))
+    monkeypatch.setattr(relations, "MARGINS", ((5.0, 1.0), (5.0, 2.0)))
     monkeypatch.setattr(relations, "SequentialLearner", noted)
     some = {"features": "paper", "draws": "1", "fits": "IBT, 14 classifiers"}
-    for passes, expected in (({}, [2, 3]), ({"passes": "3"}, [3])):
-        reproduce("sl-relations", data=tmp_path, n_jobs=1, report=told.append, choose=some | passes)
+    every = [(2, 1.0), (2, 2.0), (3, 1.0), (3, 2.0)]
+    for more, expected in (({}, every), ({"passes": "3"}, every[2:]), ({"margins": "(5.0, 2.0)"}, every[1::2])):
+        reproduce("sl-relations", data=tmp_path, n_jobs=1, report=told.append, choose=some | more)
         assert tried == expected
         tried.clear()
     with pytest.raises(DataError, match="choose features=paper;rich, or some of it"):

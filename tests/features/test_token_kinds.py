@@ -72,6 +72,20 @@ def test_a_tagger_of_words_refuses_attributes_that_look_like_columns() -> None:
         tagger("words").predict(named)
 
 
+@pytest.mark.parametrize("bias", [0, 1, 2])
+def test_names_without_values_do_not_hide_attributes(bias: int) -> None:
+    """CRFsuite's "bias", wherever it stands."""
+    named = [[[f"w={word}", f"last={word[-1]}"] for word in x] for x in WORDS]
+    given = [[[*token[:bias], "bias", *token[bias:]] for token in x] for x in named]
+    with pytest.raises(DataError, match=r"attributes .* where the model was trained on words"):
+        tagger("words").predict(given)
+
+
+def test_columns_of_word_features_are_columns() -> None:
+    given = [[[word, "RB", f"Case={word[-1]}", "Number=Sing"] for word in x] for x in WORDS]
+    assert tagger("words").predict(given) == tagger("words").predict(WORDS)
+
+
 @pytest.mark.parametrize("hash_bits", [None, 10])
 def test_templates_refuse_attributes_after_a_file_too(hash_bits: int | None) -> None:
     extractor = extractor_of(standard(hash_bits=hash_bits))

@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from sidelight.errors import Intractable
 from sidelight.estimators.joint import Joint
 from sidelight.features.rows import offsets_of
 from sidelight.rules import every, implies, not_, rule
 from sidelight.spaces.alignments import graph_program
+from sidelight.spaces.alignments.local_matching import best_matching, local_matching
 from sidelight.spaces.alignments.matching_space import MatchingSpace
 from sidelight.spaces.highs import Optimum, solve
 from sidelight.spaces.slots import SlotScores
@@ -155,6 +157,23 @@ def test_bounds_and_branching_find_what_the_program_finds(seed, nulls, sizes, cl
             assert left[np.arange(sizes[0]), words].all()
 
 
+@given(st.integers(0, 10_000), st.booleans(), st.sampled_from([(3, 3), (2, 4), (4, 2)]))
+@settings(max_examples=30, deadline=None)
+def test_local_matchings_are_alignments_and_no_better_than_the_best(seed, all_words, sizes):
+    """Without edges they are the best matching."""
+    rng = np.random.default_rng(seed)
+    one, two = (drawn_graph(rng, size) for size in sizes)
+    batch = GraphAlignment(nulls="none" if all_words else "words", bits=8).batch([(one, two)])
+    program, scores = batch.space.programs[0], batch.scores(rng.normal(size=batch.scorer.size))
+    block = batch.space.block(scores)
+    words = local_matching(block, program.edges[0], program.mapped, all_words=all_words)
+    assert words is not None and program.admits(program.choices_of(words), all_words=all_words)
+    best = batch.space.solved(scores).values[0]
+    assert program._worth(words, block) <= best + 1e-9
+    again = local_matching(block[: sizes[0]], np.zeros((0, 2), np.int64), program.mapped, all_words=all_words)
+    assert again.tolist() == best_matching(block[: sizes[0], : sizes[1] + 1], all_words=all_words).tolist()
+
+
 def test_graphs_with_circles_go_to_the_program():
     rng = np.random.default_rng(3)
     circle = graph("a b c", (0, 1, "x"), (1, 2, "x"), (2, 0, "x"))
@@ -195,6 +214,29 @@ def test_out_of_time_graphs_with_circles_are_no_worse_than_rounding(monkeypatch)
     rounded = replace(batch.space, exact=False).solved(scores)
     assert batch.space.admits(found.choices).all() and found.gaps.min() > 0.0
     assert np.all(found.values >= rounded.values - 1e-6) and np.all(found.bounds <= rounded.bounds + 1e-6)
+
+
+@pytest.mark.parametrize("nulls", NULLS)
+def test_out_of_time_before_the_relaxation_words_are_matched(nulls, monkeypatch):
+    """The limit holds for the relaxation too; what edges say still counts, and the bound is one."""
+    asked = []
+
+    def gives_up(program, *, integer, seconds=math.inf):
+        asked.append(seconds)
+        raise Intractable("HiGHS found no solution: out of time")
+
+    rng = np.random.default_rng(1)
+    ends = [sorted({(a, b) for a, b in rng.integers(0, 5, (9, 2)).tolist() if a != b}) for _ in range(8)]
+    graphs = [graph("a b c d e", *((a, b, "x") for a, b in own)) for own in ends]
+    batch = GraphAlignment(nulls=nulls, bits=8, seconds=1.5).batch(list(zip(graphs[::2], graphs[1::2])))
+    assert all(program.pair is None for program in batch.space.programs)
+    scores = batch.scores(rng.normal(size=batch.scorer.size))
+    best = batch.space.solved(scores)
+    monkeypatch.setattr(graph_program, "solve", gives_up)
+    found = batch.space.solved(scores)
+    assert asked == [1.5] * 4 and batch.space.admits(found.choices).all()
+    assert np.all(found.values <= best.values + 1e-9) and np.all(best.values <= found.bounds + 1e-9)
+    assert found.gaps.max() > 0.0  # nothing is proved
 
 
 @rule

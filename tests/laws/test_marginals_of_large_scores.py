@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sidelight import Classifier, DataError, Gold, Matrix, SegmentTagger, Tagger
 from sidelight.spaces import ChainSpace, GivenScores
-from sidelight.spaces.chains.chain_sums import beliefs, log_sums, pair_beliefs
+from sidelight.spaces.chains.chain_sums import beliefs, log_sums
 
 
 def enumerated(scores: GivenScores, length: int, size: int) -> np.ndarray:
@@ -50,11 +50,11 @@ def test_marginals_are_probabilities(length, size, scale, whole, seed):
 
     scores = GivenScores(drawn(length, size), drawn(size, size), drawn(size), drawn(size))
     space = ChainSpace(np.array([0, length]), size)
-    found, pairs = beliefs(space, scores), pair_beliefs(space, scores)
+    found = beliefs(space, scores)
     assert found.tokens.min() >= 0.0 and found.tokens.max() <= 1.0 + 1e-12
     np.testing.assert_allclose(found.tokens.sum(axis=1), 1.0, atol=1e-9)
     np.testing.assert_allclose(found.transitions.sum(), length - 1, atol=1e-9)
-    np.testing.assert_allclose(pairs.sum(axis=(1, 2)), [0.0] + [1.0] * (length - 1), atol=1e-9)
+    assert found.transitions.min() >= 0.0
     assert np.isfinite(log_sums(space, scores)).all()
     lost = 16 * length * scale * np.finfo(float).eps  # what rounding may do to the difference of two scores
     if lost < 0.01:

@@ -34,11 +34,10 @@ from sidelight.spaces.chains.chain_sums import (
     ScoresFrom,
     beliefs,
     log_sums,
-    pair_beliefs,
-    posterior_decode,
     sample,
 )
 from sidelight.spaces.chains.swaps import swap_beliefs
+from sidelight.spaces.sums import posterior_decode
 
 
 @st.composite
@@ -112,7 +111,7 @@ def test_sums_and_beliefs_of_any_space(space, rng, factor, costs, temperature, n
     expected = Enumerated(space, scores, cost, temperature)
     options = {"cost": cost, "temperature": temperature, "n_jobs": n_jobs}
     if expected.empty:
-        for function in (log_sums, beliefs, pair_beliefs):
+        for function in (log_sums, beliefs):
             with pytest.raises(Infeasible, match=f"sequence {expected.empty[0]}:"):
                 function(space, scores, **options)
         with pytest.raises(Infeasible, match=f"sequence {expected.empty[0]}:"):
@@ -125,7 +124,6 @@ def test_sums_and_beliefs_of_any_space(space, rng, factor, costs, temperature, n
     check(found.transitions, expected.pairs.sum(0))
     check(found.start, expected.tokens[space.starts[:-1]].sum(0))
     check(found.end, expected.tokens[space.starts[1:] - 1].sum(0))
-    check(pair_beliefs(space, scores, **options), expected.pairs)
     drawn = sample(space, scores, rng, **options)
     assert np.all(space.admits(drawn) == 1)
     prices = rng.random(len(space.starts) - 1)

@@ -139,7 +139,7 @@ def test_the_convex_problem_is_the_structural_svm_of_gold_and_labelled_inputs():
 def test_why_it_stops():
     evidence = evidence_of(8, {"gold": 4, "unlabeled": 20})
     never = tagger(confidence=1e9).fit(evidence)
-    assert never.rounds_[-1].stopped == "no label is sure enough to be taken"
+    assert never.rounds_[-1].stopped == "no label is certain enough to be used"
     alone = Tagger(learner="structural_svm", features=features.words(), labels=LABELS, n_jobs=1)
     few = [piece for piece in evidence if isinstance(piece, Gold)]
     assert never.rounds_[-1].primal == pytest.approx(alone.fit(few).rounds_[-1].primal, rel=1e-9)

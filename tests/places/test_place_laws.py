@@ -77,6 +77,17 @@ def _greedy(piece):
     return 0.0
 
 
+class Large:
+    """Takes more memory on its way back than there is."""
+
+    def __reduce__(self):
+        raise MemoryError
+
+
+def _large(piece):
+    return Large()
+
+
 def _wrong(piece):
     raise sl.errors.DataError("a piece is wrong", file="a.txt", line=3, remedy="mend it")
 
@@ -102,6 +113,22 @@ def test_what_pieces_remember_outlives_their_worker(workers):
         assert here.advance(_remembered, weights) == there.advance(_remembered, weights)
 
 
+def test_what_pieces_remember_can_be_taken_up_elsewhere(workers):
+    pieces, weights = [np.arange(4.0) + k for k in range(5)], np.ones(4)
+    here, there = ThreadPlace().hold(pieces), workers.hold(pieces)
+    assert here.remembered() == there.remembered() == [None] * 5
+    for _ in range(3):
+        expected = here.advance(_remembered, weights)
+        there.advance(_remembered, weights)
+    assert here.remembered() == there.remembered() == [2 * float(piece.sum()) for piece in pieces]
+    for place, before in ((workers, here), (ThreadPlace(), there)):
+        again = place.hold(pieces)
+        again.remember(before.remembered())
+        if place is workers:
+            os.kill(workers.team().pids()[1], signal.SIGKILL)
+        assert again.advance(_remembered, weights) == expected
+
+
 def test_a_worker_that_dies_twice_is_asked_again(workers, tmp_path):
     held = workers.hold([np.ones(2)])
     workers.figures()
@@ -119,6 +146,8 @@ def test_a_worker_that_always_dies_is_given_up(workers, tmp_path, monkeypatch):
 def test_want_of_memory_names_shard_and_remedy(workers):
     with pytest.raises(PlaceError, match="too little memory for shard 1; give the fit fewer workers"):
         workers.hold([np.ones(2), np.full(2, 9.0)]).total(_greedy)
+    with pytest.raises(PlaceError, match="too little memory for shards 0 to 0; give the fit fewer workers"):
+        workers.hold([np.ones(2)]).each(_large)
 
 
 def test_a_worker_that_ray_ends_for_memory_is_tried_again_and_then_told_of(workers, monkeypatch):
@@ -126,18 +155,18 @@ def test_a_worker_that_ray_ends_for_memory_is_tried_again_and_then_told_of(worke
 
     held, taken, ended = workers.hold([np.ones(2)]), Team._taken, []
 
-    def short(team, result, reference):
+    def short(team, result, reference, name):
         if len(ended) < most:
             ended.append(reference)
             raise ray.exceptions.OutOfMemoryError("the node was running low on memory")
-        return taken(team, result, reference)
+        return taken(team, result, reference, name)
 
     monkeypatch.setattr(Team, "_taken", short)
     most = 1
     assert held.total(_product, np.ones(2)) == 2.0
     most = 10
     with pytest.raises(
-        PlaceError, match=r"worker \d with shards 0 to 0 was ended for want of memory; give the fit fewer"
+        PlaceError, match=r"worker \d with shards 0 to 0 ended because memory ran out; give the fit fewer"
     ):
         held.total(_product, np.ones(2))
 

@@ -58,12 +58,23 @@ def test_predictions_come_in_order(workers, chaos, monkeypatch):
     assert loose.kills and tagger.predict(placed_fits.XS, rules=placed_fits.HARD) == expected[1]
 
 
-def test_a_checkpoint_goes_on_elsewhere(workers, tmp_path):
-    evidence, options = placed_fits.FITS["crf"]
-    expected = sl.Tagger(place=HERE, n_jobs=1, **options).fit(evidence).model_.weights
-    path = tmp_path / "checkpoint"
-    shorter = {**options, "max_rounds": 2, "checkpoint": path, "n_jobs": 1}
-    sl.Tagger(place=workers, **shorter).fit(evidence)
-    gone_on = sl.Tagger(place=HERE, **{**shorter, "max_rounds": options["max_rounds"]}).fit(evidence)
-    assert len(gone_on.rounds_) == options["max_rounds"] - 2
-    assert np.array_equal(gone_on.model_.weights, expected)
+class Stop(Exception):
+    """A process that ends."""
+
+
+def stopping(told):
+    if told.number == 2:
+        raise Stop
+
+
+@pytest.mark.parametrize("family", ["crf", "votes", "posterior_regularization", "unified_em", "jlis"])
+def test_a_checkpoint_goes_on_elsewhere(family, workers, tmp_path):
+    evidence, options = placed_fits.FITS[family]
+    expected = sl.Tagger(place=HERE, n_jobs=1, **options).fit(evidence)
+    for number, (first, second) in enumerate([(workers, HERE), (HERE, workers)]):
+        told = {**options, "checkpoint": tmp_path / str(number), "n_jobs": 1}
+        with pytest.raises(Stop):
+            sl.Tagger(place=first, callbacks=[stopping], **told).fit(evidence)
+        gone_on = sl.Tagger(place=second, **told).fit(evidence)
+        assert 0 < len(gone_on.rounds_) < len(expected.rounds_)
+        assert np.array_equal(gone_on.model_.weights, expected.model_.weights)

@@ -85,5 +85,5 @@ def test_a_folder_that_a_worker_does_not_see_is_named(files, workers):
     with pytest.raises(ModelFileError, match=r"shard-00001\.sidelight: no such file"):
         workers.hold(pieces).each(TOKENS)
     shutil.rmtree(folder)
-    with pytest.raises(DataError, match=r"has no such folder, and was to read shard \d; prepare the data in a folder"):
+    with pytest.raises(DataError, match=r"has no folder to read shard \d from; prepare the data in a folder"):
         workers.hold(pieces).each(TOKENS)

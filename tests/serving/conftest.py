@@ -89,7 +89,7 @@ def chain(tagger: sl.Tagger) -> ServedModel:
 
 @pytest.fixture(scope="module")
 def ask(chain: ServedModel) -> Iterator[Client]:
-    with serving(chain, Limits(max_bytes=2000, max_tokens=50)) as client:
+    with serving(chain, Limits(max_bytes=2000, max_tokens=50, max_seconds=600.0)) as client:
         yield client
 
 

@@ -54,14 +54,14 @@ def test_many_at_a_time_get_their_own_answers(ask, tagger):
 def test_segments_and_classes(serve, sentences):
     xs, ys = sentences
     segmenter = sl.SegmentTagger(scheme="BIO", max_rounds=20).fit(xs, ys)
-    with serve(ServedModel(name="s", model=segmenter.model_), Limits()) as ask:
+    with serve(ServedModel(name="s", model=segmenter.model_), Limits(max_seconds=600.0)) as ask:
         assert ask("/model").json["kind"] == "segments"
         (found,) = ask.predict(text="Eve Holt lives in Rome", margins=True).json["predictions"]
         own = segmenter.predict_segments([found["tokens"]])[0]
         assert [(s["first"], s["last"], s["label"]) for s in found["spans"]] == [s for s in own if s[2] != "O"]
         assert found["margin"] > 0 and "<mark" in ask("/?text=Eve+Holt").text
     classifier = sl.Classifier(learner="crf").fit([{"sun": 1.0}, {"rain": 1.0}, {"snow": 1.0}], ["good", "bad", "bad"])
-    with serve(ServedModel(name="c", model=classifier.model_), Limits()) as ask:
+    with serve(ServedModel(name="c", model=classifier.model_), Limits(max_seconds=600.0)) as ask:
         asked = {"probabilities": True, "explain": True}
         (found,) = ask.predict(inputs=[{"features": {"sun": 1}}], **asked).json["predictions"]
         assert found["label"] == "good" and found["runner_up"] == "bad" and sum(found["probabilities"].values()) == 1
@@ -72,7 +72,7 @@ def test_segments_and_classes(serve, sentences):
 
 def test_rules_bear_on_answers_and_are_explained(serve, chain):
     under = Constrained(chain.model, [gallery.at_most(0, "B-LOC", name="no_place")])
-    with serve(ServedModel(name="r", model=chain.model, under=under), Limits()) as ask:
+    with serve(ServedModel(name="r", model=chain.model, under=under), Limits(max_seconds=600.0)) as ask:
         assert ask("/model").json["rules"] == ["no_place"]
         (found,) = ask.predict(text="Ann lives in Oslo", explain=True).json["predictions"]
         assert found["without_rules"][3] == "B-LOC" and "B-LOC" not in found["labels"]
@@ -82,7 +82,7 @@ def test_rules_bear_on_answers_and_are_explained(serve, chain):
         obeyed = ask("/?text=Ann+lives").text
         assert "the labels obey all rules" in obeyed and "broken with rules" not in obeyed
     impossible = Constrained(chain.model, [gallery.at_most(0, "O"), gallery.at_least(1, "O", name="some")])
-    with serve(ServedModel(name="r", model=chain.model, under=impossible), Limits()) as ask:
+    with serve(ServedModel(name="r", model=chain.model, under=impossible), Limits(max_seconds=600.0)) as ask:
         refused = ask.predict(text="Ann lives in Oslo")
         assert refused.status == 422 and "some" in refused.json["error"]
 
@@ -98,7 +98,7 @@ def test_other_structures_by_files_and_json(serve, name):
     served.warm_up()
     format = next(iter(entry.formats))
     text = entry.formats[format].write(items[:2])
-    with serve(served, Limits(max_tokens=500)) as ask:
+    with serve(served, Limits(max_tokens=500, max_seconds=600.0)) as ask:
         assert ask("/model").json["formats"] == list(entry.formats)
         found = ask.predict(text=text).json
         assert len(found["predictions"]) == 2 and all("score" in one for one in found["predictions"])

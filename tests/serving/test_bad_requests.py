@@ -19,7 +19,7 @@ BODIES = [
     (b'{"text": NaN}', 400, "finite"),
     (b'{"text": "\xff\xfe"}', 400, "0xff, is not UTF-8"),
     (b'{"text": "\\ud800"}', 422, "surrogate"),
-    (b"[]", 422, "list where an object"),
+    (b"[]", 422, "a JSON list instead of an object"),
     (b"null", 422, "null"),
     (b"{}", 422, '"text" and "inputs"'),
     (b'{"text": "a", "inputs": [["a"]]}', 422, '"text" and "inputs"'),
@@ -71,13 +71,13 @@ def test_places_that_there_are_not(ask):
 
 def test_other_names_of_this_machine_are_refused(ask, chain, serve):
     assert ask("/health", Host="evil.example").status == 400
-    with serve(chain, Limits(), local=False) as anybody:
+    with serve(chain, Limits(max_seconds=600.0), local=False) as anybody:
         assert anybody("/health", Host="lab.example").status == 200
 
 
 def test_a_model_of_attributes_has_no_text(serve):
     tagger = sl.Tagger(learner="perceptron", max_rounds=2).fit([[{"a": 1.0}, {"b": 1.0}]], [["A", "B"]])
-    with serve(ServedModel(name="a", model=tagger.model_), Limits()) as ask:
+    with serve(ServedModel(name="a", model=tagger.model_), Limits(max_seconds=600.0)) as ask:
         assert 'as "inputs"' in ask.predict(text="a").json["error"]
         assert ask("/?text=a").status == 422
         assert ask.predict(inputs=[[{"a": 1}, {"b": 1}]]).json["predictions"][0]["labels"] == ["A", "B"]
@@ -111,7 +111,7 @@ def test_a_defect_is_one_line(serve, chain, monkeypatch):
         raise KeyError("secret")
 
     monkeypatch.setattr(ServedModel, "answer", broken)
-    with serve(chain, Limits()) as ask:
+    with serve(chain, Limits(max_seconds=600.0)) as ask:
         found = ask.predict(text="Ann")
         assert found.status == 500 and "KeyError" in found.json["error"] and "secret" not in found.text
         assert ask("/?text=Ann").status == 500

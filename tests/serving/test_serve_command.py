@@ -55,7 +55,7 @@ def test_other_hosts_are_warned_of(model):
     with started(model, "--port", "0", "--host", "0.0.0.0", "--jobs", "1") as (process, _):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
-        assert err.startswith("note: everybody who reaches 0.0.0.0 may ask") and "Traceback" not in err
+        assert err.startswith("note: anyone who reaches 0.0.0.0 can use this model") and "Traceback" not in err
 
 
 def refused(*arguments: str) -> str:

@@ -55,7 +55,7 @@ def test_learner(name, learner):
     if learner in SUMS and name in NO_SUMS:
         with pytest.raises(
             sl.Intractable,
-            match=r"has no beliefs about parts: sums over .* not tractable; use .*, as jlis",
+            match=r"has no beliefs about parts: sums over .* not tractable; use .*, such as jlis",
         ):
             model.fit(xs, ys)
         return

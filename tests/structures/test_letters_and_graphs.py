@@ -135,7 +135,10 @@ def alike(similarity):
         (lambda: alike(lambda one, two: np.ones((2, 3, 1))), r"similarity gave array.*; give an array of numbers"),
         (lambda: alike(lambda one, two: np.full((3, 3, 1), np.nan)), "or infinite ones; give at most 10, all of them"),
         (lambda: alike(lambda one, two: np.ones((3, 3, 11))), "similarity gave 11 numbers of two words.*at most 10"),
-        (lambda: alike(lambda one, two: 1 / 0), "input 0: similarity raised ZeroDivisionError: division by zero; mend"),
+        (
+            lambda: alike(lambda one, two: 1 / 0),
+            "input 0: similarity raised ZeroDivisionError: division by zero; fix the function",
+        ),
         (lambda: GraphAlignment().weights(similarity=[1.0] * 11), "similarity has 11 weights; give at most 10"),
         (lambda: GraphAlignment().encode((ONE, TWO), {0: 5}), "word 0 is mapped to word 5; the graphs have 3 and 3"),
         (lambda: GraphAlignment().encode((ONE, TWO), {0: 1, 1: 1}), "a word of the second graph is mapped twice"),

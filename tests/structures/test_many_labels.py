@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from sidelight import Classifier, DataError, SegmentTagger, Tagger, candidates
+from sidelight import Classifier, DataError, SegmentTagger, Tagger, candidates, gold, partial
 from sidelight.cli import app
 from sidelight.features.layout import Layout
 from sidelight.features.segments.segment_rows import SegmentLayout
@@ -45,6 +45,15 @@ def test_candidates_count_too() -> None:
     sets = [[{word, word + "x"} for word in x] for x in WORDS[:400]]
     with pytest.raises(DataError, match="16,000 different labels on 16,000 tokens"):
         Tagger(learner="cllp").fit(candidates(WORDS[:400], sets))
+
+
+@pytest.mark.parametrize("estimator", [Tagger(), SegmentTagger(max_length=2)])
+def test_labels_beside_gold_count_before_anything_is_tried(estimator) -> None:
+    few = gold(WORDS[:12], [["A", "B"] * 10] * 12)
+    before = peak()
+    with pytest.raises(DataError, match="4,002 different labels on 4,240 tokens; is the label the last column"):
+        estimator.fit([*few, *partial(WORDS[:200], WORDS[:200])])
+    assert peak() - before < 500e6
 
 
 def test_the_command_line_says_so(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from sidelight.errors import DataError, LeftOut
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.evidence import Candidates, Evidence, Gold, Partial, Unlabeled
 
-SHOWN = 10  # so many misfits are told one by one in a warning
+SHOWN = 10  # misfits that a warning lists
 
 
 @dataclass(frozen=True, slots=True)

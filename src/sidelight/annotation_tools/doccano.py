@@ -49,7 +49,7 @@ def read(
     """The evidence of an export, and what did not fit.
 
     doccano does not say whether somebody looked at a text without labels: it is Unlabeled, or with `empty="gold"` Gold
-    without any span. Raises `DataError` for what is no export.
+    without any span. Raises `DataError` if the file is not an export.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

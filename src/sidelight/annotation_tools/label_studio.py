@@ -51,7 +51,7 @@ def read(
     `text` is the key of the text in "data"; by default "text", or the only string that there is. A task without
     annotations is Unlabeled, one with an empty annotation Gold without any span. Of several annotations one that is
     marked as ground truth is believed alone; cancelled ones are left out. With `take="predictions"`, predictions are
-    read instead of annotations. Raises `DataError` for what is no export.
+    read instead of annotations. Raises `DataError` if the file is not an export.
 
     >>> import tempfile
     >>> marks = [{"type": "labels", "value": {"start": 9, "end": 13, "labels": ["LOC"]}}]
@@ -101,7 +101,7 @@ def _tasks(text: str, file: str) -> Iterator[tuple[dict[str, Any], FileLine]]:
             FileLine(file, line).fail("not JSON (a task ends without a comma or a bracket)", REMEDY)
         skip(",")
     if text[at + 1 :].strip():
-        FileLine(file, line).fail("something stands after the list of tasks", REMEDY)
+        FileLine(file, line).fail("there is text after the list of tasks", REMEDY)
 
 
 def _document(

@@ -34,7 +34,7 @@ from sidelight.evidence import Evidence, Gold
 from sidelight.parallel.place import Place
 
 ERRORS = 1.5  # paired standard errors that another plan must be ahead
-MANY, MANY_ERRORS = 5, 2.0  # where there are so many others to try: the best of many is oftener ahead by chance
+MANY, MANY_ERRORS = 5, 2.0  # where there are so many others to try: the best of many is more often ahead by chance
 PRICE_ERRORS = 1.0  # the same for lower prices of the same evidence, which risk less
 LEVEL = 0.5  # standard errors within which fewer kinds of evidence are as good as more
 MOVES = 3  # away from the fixed choice, at most
@@ -142,7 +142,7 @@ def _why_not(question: Question, fixed: Plan, gold: int) -> str | None:
         return "there is no Gold to judge by: the fixed choice for this evidence"
     if fixed == gold_alone(question.offer):
         others = [WORDS[kind] for kind in WORDS if kind in question.offer.kinds]
-        said = f" ({', '.join(others)} say nothing to it)" if others else ""
+        said = f" (it does not learn from {', '.join(others)})" if others else ""
         return f"Gold alone{said}: the fixed choice, one fit"
     if question.validation is None and gold < FEWEST:
         return f"{gold} labelled inputs are too few to judge by: the fixed choice for this evidence"

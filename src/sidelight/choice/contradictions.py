@@ -4,7 +4,7 @@ A rule that labelled inputs break is no law, whatever it says. A hard rule that 
 that few of them break is taken as soft, with a penalty learned from Gold; one that more than a share `FALSE` of them
 break is false, and left out.
 
-A labelling function that is oftener wrong than right on labelled inputs is left out, where that is no chance: were it
+A labelling function that is mostly wrong on labelled inputs is left out, unless this may be chance: were it
 right every other time, it would be right as seldom as that with a probability of less than `CHANCE`. With a probability
 of up to `DOUBT` it is kept, and named; so is one that votes elsewhere, and not on labelled inputs.
 
@@ -138,7 +138,7 @@ def _text(piece: Evidence) -> Unlabeled:
 
 
 def _wrong_functions(evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
-    """The functions that are oftener wrong than right on labelled inputs, those that may be, and words about both."""
+    """The functions that are mostly wrong on labelled inputs, those that may be, and words about both."""
     right, judged = _judged(evidence)
     chance = {name: at_most(right[name], judged[name], 0.5) for name in judged}
     wrong = tuple(name for name in judged if chance[name] < CHANCE)
@@ -185,7 +185,7 @@ def _admitted(evidence: Sequence[Evidence]) -> tuple[int, int]:
     for piece in evidence:
         if isinstance(piece, Candidates) and piece.y is not None and isinstance(piece.x, list | tuple):
             for token, labels in zip(piece.x, piece.y):
-                if is_listed(labels):  # what is no set of labels is refused later, with its place
+                if is_listed(labels):  # anything but a set of labels is refused later, with its place
                     sets.setdefault(content_key(token), set()).update(filter(is_hashable, labels))
     admitted = judged = 0
     for piece in evidence if sets else ():

@@ -7,7 +7,7 @@ of what the one gives over what the other gives, less the same of its own tokens
 and words that only one side has do not. Inputs that are no sequences are scored by their features.
 
 Answers are contradicted where two things hold that would be chance with a probability of less than `CHANCE` each:
-labelled inputs are oftener on the side of the bad ones, and they are below good inputs that the models did not see.
+labelled inputs are more often on the side of the bad ones, and they are below good inputs that the models did not see.
 The second is for answers that have nothing to do with the order: there both models are noise, and so is the side.
 Answers about labelled inputs themselves need no models: most of these inputs must not be called bad.
 """
@@ -68,11 +68,11 @@ def likeness(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any], *, se
         scores += _scores(view, side, fold, ordered=sequences)
     known, others = scores[side == 0], scores[side == 1]
     like_bad, like_good = int((known < -1e-9).sum()), int((known > 1e-9).sum())
-    oftener = _oftener_bad(like_bad, like_good)
-    return Likeness(like_bad, like_good + like_bad, oftener and _below(known, others) < CHANCE)
+    mostly = _mostly_bad(like_bad, like_good)
+    return Likeness(like_bad, like_good + like_bad, mostly and _below(known, others) < CHANCE)
 
 
-def _oftener_bad(bad: int, good: int) -> bool:
+def _mostly_bad(bad: int, good: int) -> bool:
     """Whether there are more bad than good ones, and not by chance."""
     return at_most(good, good + bad, 0.5) < CHANCE
 
@@ -96,7 +96,7 @@ def _direct(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any]) -> Lik
         sum(key in called and key not in others for key in keys)
         for called, others in ((called_bad, called_good), (called_good, called_bad))
     )
-    return Likeness(wrong, wrong + right, _oftener_bad(wrong, right))
+    return Likeness(wrong, wrong + right, _mostly_bad(wrong, right))
 
 
 def _spread(xs: Sequence[Any], most: int) -> list[Any]:

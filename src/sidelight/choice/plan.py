@@ -163,11 +163,11 @@ def unheard(offer: Offer, chosen: Plan) -> list[str]:
 
     >>> offer = Offer(frozenset({"unlabeled", "votes"}))
     >>> unheard(offer, fixed_plan(offer))
-    ['left out: unlabelled inputs say nothing to partial_crf']
+    ['left out: partial_crf does not learn from unlabelled inputs']
     """
     fixed = fixed_plan(offer)
     kinds = frozenset(left_out(offer, fixed)) & frozenset(left_out(offer, chosen))
-    return [f"left out: {_listed(kinds)} say nothing to {fixed.learner.name}"] if kinds else []
+    return [f"left out: {fixed.learner.name} does not learn from {_listed(kinds)}"] if kinds else []
 
 
 def _cheaper(plan: Plan) -> list[Plan]:
@@ -248,8 +248,8 @@ def classed_features(evidence: Sequence[Evidence], *, seed: int) -> Templates:
 
 
 def _has_text(evidence: Sequence[Evidence]) -> bool:
-    """Whether there is text enough beside Gold, and tokens are strings or columns of them."""
-    if not isinstance(features_for([evidence[0].x]), Templates):
+    """Whether there is text enough beside Gold, and tokens are strings or columns of them; all must be of one kind."""
+    if not isinstance(features_for([piece.x for piece in evidence]), Templates):
         return False
     kinds = (*WITH_LOSS, "unlabeled")
     good = (piece for piece in evidence if piece.kind in kinds and not (isinstance(piece, Companion) and piece.z < 0))

@@ -132,5 +132,5 @@ def _taken(plan: Plan, gold: Sequence[Evidence], rest: Sequence[Evidence]) -> li
 
 
 def tokens_in(evidence: Sequence[Evidence]) -> int:
-    """How many tokens there are; an input that is no sequence counts as one."""
+    """How many tokens there are; an input that is not a sequence counts as one."""
     return sum(len(piece.x) if isinstance(piece.x, list | tuple) else 1 for piece in evidence)

@@ -8,7 +8,7 @@ from typing import Any
 from sidelight.choice.plan import WORDS, Plan, in_brief
 from sidelight.core import html
 
-FEWER = "What was tried on fewer folds has its score from fewer inputs: compare by the difference from the first."
+FEWER = "Scores over fewer folds are of fewer inputs: compare the differences from the first plan."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +44,18 @@ class KindVerdict:
         """The verdict in words.
 
         >>> print(KindVerdict("votes", "no difference", 0.2, 0.5, kept=False))
-        left out: votes made no difference that can be told from chance (+0.2 ± 0.5 points on held-out labels)
+        left out: votes made no clear difference (+0.2 ± 0.5 points on held-out labels)
         """
         shown = "" if self.gain is None else f" ({self.gain:+.1f} ± {self.error:.1f} points on held-out labels)"
         words = {
             "helps": "helped",
-            "no difference": "made no difference that can be told from chance",
+            "no difference": "made no clear difference",
             "harms": "did harm",
             "not tried": "could not be judged",
         }
         said = words[self.verdict]
         if self.gain is not None and self.error is not None and not self.kept and self.gain > self.error:
-            said = "helped the first choice, and the chosen one is as good without"
+            said = "helped the first choice; the chosen one is as good without it"
         return f"{'kept' if self.kept else 'left out'}: {WORDS[self.kind]} {said}{shown}"
 
 
@@ -72,7 +72,7 @@ class ChoiceReport:
     left_out: tuple[str, ...] = ()  # kinds of evidence that were given and are not learned from
     false_rules: tuple[str, ...] = ()  # names of rules that Gold contradicts
     wrong_functions: tuple[str, ...] = ()  # names of labelling functions that Gold contradicts
-    doubtful_functions: tuple[str, ...] = ()  # of those that are oftener wrong than right there, in too few votes
+    doubtful_functions: tuple[str, ...] = ()  # of those that are mostly wrong there, in too few votes
     wrong_candidates: bool = False  # whether Gold contradicts the candidate labels
     wrong_companions: bool = False  # whether labelled inputs look like those that are called bad
     labelled: int = 0  # inputs that were held out, in turn

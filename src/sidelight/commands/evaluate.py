@@ -27,6 +27,7 @@ from sidelight.commands.shared.rule_options import (
 )
 from sidelight.commands.shared.streams import PARTS, check_columns, note_resumed, pieces_there, run_mark
 from sidelight.commands.shared.structured import answers_of, limited, note_unproven, read_items, refuse, under_rules
+from sidelight.core.collection import without_collection
 from sidelight.core.file_contents import mapping_of, reading
 from sidelight.core.journal import REMEDY, START, Journal, Position
 from sidelight.data.files import STDIN
@@ -98,7 +99,7 @@ def command(
         raise ValueError("--resume goes from a file to the --json of one model; name both, without --against and --by")
     if by != "outputs":
         asked, other = (
-            None if path is None else AskedModel.loaded(path, seconds=seconds, rules=rules, jobs=jobs)
+            None if path is None else AskedModel.loaded(path, seconds=seconds, rules=rules, jobs=jobs, place=place)
             for path in (model, against)
         )
         assert asked is not None
@@ -115,7 +116,7 @@ def command(
             "--resume": resume,
         }
         refuse(entry.name, without_meaning)
-        scored = Scored(entry, read_items(entry, file, format, "gold"), seconds, jobs)
+        scored = Scored(entry, read_items(entry, file, format, "gold"), seconds, jobs, place)
         text, values = scored.told(str(model), under_rules(loaded, entry, rules), against)
         write_json(values, json)
         write(text, None)
@@ -219,6 +220,7 @@ def _tallied_there(
     return (in_columns(evidence[0].x), evidence[0].origin), piece.last, found
 
 
+@without_collection()
 def _counted(
     piece: TextPiece, evidence: list[Evidence], model: Any, predict: Callable[[list[Any]], list[Any]], tally: Tally
 ) -> Tally:
@@ -260,6 +262,7 @@ class Scored:
     items: Sequence[Item]
     seconds: float | None
     jobs: int
+    place: str | None
 
     def told(self, name: str, model: Model, against: Path | None) -> tuple[str, dict[str, Any]]:
         """The scores as text, and as JSON has them; beside those of another model if one is given."""
@@ -283,7 +286,8 @@ class Scored:
         return f"{name}\n{first}\n\n{against}\n{second}\n\n{comparison}\n", values
 
     def _outputs(self, model: Model) -> list[Any]:
-        answers = answers_of(limited(model, self.seconds), [item.x for item in self.items], jobs=self.jobs)
+        xs = [item.x for item in self.items]
+        answers = answers_of(limited(model, self.seconds), xs, jobs=self.jobs, place=self.place)
         note_unproven(answers)
         return answers.outputs
 

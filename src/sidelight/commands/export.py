@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Export a model for other programs, as plain JSON or as an ONNX graph.
 
-    Works for taggers of order 1 and classifiers. docs/how_to/export.md has a reader of the JSON in fifty lines.
+    Works for taggers of order 1 and classifiers. docs/how_to/export.md has a reader of the JSON in sixty lines.
     """
     from sidelight.models.export import export
 
@@ -35,5 +35,5 @@ def command(
     loaded = load(model)
     export(loaded, out, to=to.value)
     if names := loaded.about.get("rules"):
-        note(f"{model} was trained under the rules {', '.join(names)}, which are no part of what is written")
+        note(f"{model} was trained under the rules {', '.join(names)}, which are not in the exported file")
     typer.echo(f"{out}: {size_of(out)}")

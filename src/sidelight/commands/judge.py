@@ -21,6 +21,7 @@ def command(
     rules: RulesFiles = None,
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
+    place: options.PlaceName = None,
 ) -> None:
     """Decide for each input whether it has a good structure, and show its score and best structure.
 
@@ -28,5 +29,5 @@ def command(
     the best structure, the answer and the score; for files of labels it is one line per input.
     """
     check_writable(out, reads=[model, input, *(rules or ())])
-    asked = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs)
+    asked = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs, place=place)
     write(asked.write(asked.judged(asked.read(input, format)), input, format), out)

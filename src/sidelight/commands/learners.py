@@ -38,7 +38,7 @@ def command(
 def _list(width: int) -> str:
     longest = max(map(len, LEARNERS))
     marks = ", ".join(f"{mark} {file}" for mark, file in KINDS.values())
-    head = f"Learns from: {marks}. sidelight train --learner NAME takes one, sidelight learners NAME tells of it."
+    head = f"Learns from: {marks}. sidelight train --learner NAME uses one; sidelight learners NAME describes it."
     lines = [*textwrap.wrap(head, width), ""]
     for name, learner in LEARNERS.items():
         begin = f"{name:<{longest}}  {_marks(learner):<{len(KINDS)}}  "

@@ -96,7 +96,8 @@ def command(
         others = {"--text": text, "--labelled": labelled, "--label-column": label_column is not None, "--to": bool(to)}
         refuse(entry.name, {**others, "--resume": resume})
         assert input is not None
-        write(_structures(entry, under_rules(limited(loaded, seconds), entry, rules), input, format, jobs), out)
+        limited_model = under_rules(limited(loaded, seconds), entry, rules)
+        write(_structures(entry, limited_model, input, format, jobs, place), out)
         return
     limited(loaded, seconds)
     tool = to or (None if text or input is None else tool_of(input, format))
@@ -107,7 +108,7 @@ def command(
             raise ValueError("--inline is for words with labels; leave it out, or leave out --to")
         how: dict[str, Any] = {"format": format, "labelled": labelled, "label_column": label_column}
         documents = texts_in(input or Path(STDIN), loaded, tool, plain=text, spaces=spaces, **how)
-        write(predicted_text(loaded, predict, documents, tool, jobs), out)
+        write(predicted_text(loaded, predict, documents, tool, jobs, place), out)
         return
     if text or input is None:
         lines = read_plain(input or Path(STDIN), spaces=spaces)
@@ -167,9 +168,11 @@ def _written(format: str, column: int | None, found: LabelledPiece) -> str:
                 return write_columns(_all_columns(corpus, column), [list(map(str, labels)) for labels in predicted])
 
 
-def _structures(entry: StructureEntry, model: Model, input: Path, format: str | None, jobs: int) -> str:
+def _structures(
+    entry: StructureEntry, model: Model, input: Path, format: str | None, jobs: int, place: str | None
+) -> str:
     items = read_items(entry, input, format)
-    answers = answers_of(model, [item.x for item in items], jobs=jobs)
+    answers = answers_of(model, [item.x for item in items], jobs=jobs, place=place)
     note_unproven(answers)
     return entry.format_of(input, format).write(filled(entry, items, answers))
 

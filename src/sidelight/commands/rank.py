@@ -26,6 +26,7 @@ def command(
     rules: RulesFiles = None,
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
+    place: options.PlaceName = None,
 ) -> None:
     """Rank the candidates of each query by the score of their best structure.
 
@@ -33,6 +34,6 @@ def command(
     inputs are. sidelight evaluate --by ranking scores the ranking.
     """
     check_writable(out, reads=[model, input, *(rules or ())])
-    asked = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs)
+    asked = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs, place=place)
     groups = ranked(asked, asked.groups(asked.read(input, format), every=every))
     write(asked.write([item for group in groups for item in group[:top]], input, format), out)

@@ -34,7 +34,7 @@ def command(
         ),
     ] = None,
     page_only: Annotated[
-        bool, typer.Option("--page-only", help="Run nothing; rebuild the report in --out from its results.")
+        bool, typer.Option("--page-only", help="Run nothing; rebuild the report from the results in --out.")
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="A smaller, faster run that shows the direction of differences.")
@@ -91,7 +91,7 @@ def _into_folder(names: list[str], data: Path, out: Path, *, quick: bool, **how:
     for name, problem in failures.items():
         typer.echo(f"{name} failed: {problem}", err=True)
     if failures:
-        typer.echo(f"{len(failures)} of {len(names)} experiments failed; run the command again to go on", err=True)
+        typer.echo(f"{len(failures)} of {len(names)} experiments failed; run the command again to continue", err=True)
         raise typer.Exit(FAILED)
 
 
@@ -100,9 +100,9 @@ def _folder(out: Path | None, data: Path | None) -> Path:
     if out is None:
         raise ValueError("no folder for the results; give --out DIR")
     if out.exists() and not out.is_dir():
-        raise DataError("this is not a folder", file=out, remedy="name a folder that is there, or is to be made")
+        raise DataError("this is not a folder", file=out, remedy="name an existing folder, or a new one")
     if data is not None and out.resolve().is_relative_to(data.resolve()):
-        raise DataError("results would lie among the corpora", file=out, remedy="name a folder outside of --data")
+        raise DataError("results would be among the corpora", file=out, remedy="name a folder outside of --data")
     return out
 
 

@@ -88,7 +88,7 @@ def command(
     listening = listening_socket(host, port)
     where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
     if not local:
-        note(f"everybody who reaches {host} may ask this model, without a password; --host 127.0.0.1 is for you alone")
+        note(f"anyone who reaches {host} can use this model without a password; --host 127.0.0.1 prevents it")
     with shown():
         served.warm_up()
     server = uvicorn.Server(

@@ -144,9 +144,9 @@ def command(
             keep(best.save, out, checkpoint=checkpoint)
     except KeyboardInterrupt as stop:
         kept = checkpoint is not None and checkpoint.exists()  # there is none before the first round
-        hint = "" if not kept else f"; the same command goes on from {checkpoint}"
+        hint = "" if not kept else f"; the same command continues from {checkpoint}"
         nothing = "no model was written" if hint else "nothing was written"
-        left = f"{out} is as it was" if replaced else nothing
+        left = f"{out} is unchanged" if replaced else nothing
         raise type(stop)(f"{left}{hint}") from None
     if history is not None:
         write_text_atomically(history, "".join(json.dumps(record) + "\n" for record in trials.history))

@@ -62,7 +62,7 @@ def command(
     from sidelight.voting import votes
     from sidelight.voting.functions import read_functions
 
-    check_writable(out, json)
+    check_writable(out, json, reads=[file, functions, gold])
     asked = read_functions(functions)
     corpus = read_inputs(file, format=format, label_column=None)
     labelled = [] if gold is None else read_labelled(gold, format=format, label_column=label_column)

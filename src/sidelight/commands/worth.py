@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json as json_format
 from pathlib import Path
 from typing import Annotated
 
 from sidelight.commands.registry import CHAIN, SEGMENTS
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import EvidenceFiles
-from sidelight.commands.shared.outputs import note, write
+from sidelight.commands.shared.outputs import check_writable, note, write, write_json
 from sidelight.commands.shared.rule_options import RulesFiles, rules_in
 from sidelight.commands.shared.settings import choose_learner, sequences_in
 from sidelight.commands.shared.structured import StructureTask, chosen_entry, refuse, split_options
 from sidelight.commands.shared.train_options import LearnerOptions, Metric, StructureName
-from sidelight.data import write_text_atomically
 
 LEARNER = "jlis"  # of structures: it learns from all kinds of evidence
 JsonFile = Annotated[
@@ -47,6 +45,7 @@ def command(
     Structures are judged by their first score: F1 of links or relations, the attachment score of trees.
     """
     kinds = options.evidence_in(locals())
+    check_writable(json, reads=[path for own in (*kinds.values(), rules) for path in own or ()])
     from sidelight.estimators.evidence_worth import worth
     from sidelight.estimators.predictor import Predictor
     from sidelight.estimators.segment_tagger import SegmentTagger
@@ -70,6 +69,5 @@ def command(
         evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read()
         single = SegmentTagger if structure == SEGMENTS else Tagger if sequences_in(evidence) else Classifier
         value = worth(evidence, estimator=single(rules=rules_in(rules), metric=metric, seed=seed, n_jobs=jobs))
-    if json is not None:
-        write_text_atomically(json, json_format.dumps(value.as_dict(), indent=2) + "\n")
+    write_json(value.as_dict(), json)
     write(f"{value}\n", None)

@@ -4,18 +4,19 @@ Numba tells of a compilation when its cache had nothing for a kernel, so what is
 come again. Kernels are compiled one at a time, whichever thread asks (numba has a lock), and those that a kernel calls
 within its own time.
 
-Meanwhile Python does not look for cycles: a compiler makes millions of objects that live until it has done, and looking
-through them again and again takes an eighth of its time.
+Meanwhile Python does not look for cycles (`collection`): a compiler makes millions of objects that live until it has
+done.
 """
 
 from __future__ import annotations
 
-import gc
 import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
+
+from sidelight.core.collection import pause_collection, resume_collection
 
 LOG = logging.getLogger("sidelight.core.kernels")
 
@@ -36,7 +37,7 @@ class Watcher(Protocol):
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Within it, the watcher is told, whichever thread compiles."""
+    """Within it, the watcher is informed, whichever thread compiles."""
     _watchers.append(watcher)
     try:
         yield
@@ -53,14 +54,12 @@ class _Heard:
     def __init__(self) -> None:
         self._began: list[float] = []
         self._said = False
-        self._collected = False  # whether cycles were looked for before
 
     def begins(self, name: str) -> None:
         self._began.append(time.perf_counter())
         if len(self._began) > 1:
             return
-        self._collected = gc.isenabled()
-        gc.disable()
+        pause_collection()
         if not _watchers and not self._said:
             LOG.info("compiling what is used for the first time, once; it is kept on disk")
             self._said = True
@@ -71,8 +70,7 @@ class _Heard:
         seconds = time.perf_counter() - self._began.pop()
         if self._began:
             return
-        if self._collected:
-            gc.enable()
+        resume_collection()
         LOG.debug("compiled %s in %.2f s", name, seconds)
         for watcher in list(_watchers):
             watcher.compiled(name, seconds)

@@ -6,14 +6,13 @@ of a string, keys of a dict, a mask of truths) or fail far from its place; so it
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sidelight.core.checks import by_position, is_hashable, is_listed, is_number
+from sidelight.core.checks import LARGEST, by_position, is_hashable, is_listed, is_number
 from sidelight.data.single import single_label
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Partial, Voted, trouble
@@ -102,7 +101,7 @@ def _length(x: Any) -> int | None:
 
 def check_weight(piece: Evidence, index: int) -> None:
     try:
-        usable = math.isfinite(piece.weight) and piece.weight >= 0
+        usable = 0 <= piece.weight < LARGEST
     except (TypeError, ValueError):
         usable = False
     if not usable:
@@ -252,7 +251,7 @@ def _sets(piece: Evidence, i: int, sets: Any, sequences: bool) -> Any:
     kinds = set(map(type, sets))
     if any(issubclass(kind, Mapping) for kind in kinds):
         t = next(t for t, labels in enumerate(sets) if isinstance(labels, Mapping))
-        problem = f"the candidates {sets[t]!r} are a dict, and what it says of them would not be heeded"
+        problem = f"the candidates {sets[t]!r} are a dict, whose values would be ignored"
         raise trouble(piece, i, token=t if sequences else None, problem=problem, remedy=SETS)
     for t, labels in enumerate(sets if sequences and kinds & {bytes, bytearray} else ()):
         if isinstance(labels, bytes | bytearray):

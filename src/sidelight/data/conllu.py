@@ -42,7 +42,7 @@ class Treebank(NamedTuple):
 
 
 def read_treebank(path: Path, *, tags: int = UPOS) -> Treebank:
-    """The sentences of a file, without multi-word tokens and empty nodes; raises `DataError` for what is no tree."""
+    """The sentences of a file, without multi-word tokens and empty nodes; raises `DataError` if one is not a tree."""
     items = read_sentences(path, "gold", tags=tags)
     return Treebank([list(item.x) for item in items], [list(item.said) for item in items])
 

@@ -153,7 +153,7 @@ def _tensors_in(data: bytes) -> str | None:
     try:
         header = json.loads(data[8:end])
         return str(json.loads(header["__metadata__"]["sidelight"])["kind"])
-    except (ValueError, KeyError, TypeError):  # among them what is no JSON and no text
+    except (ValueError, KeyError, TypeError):  # among them what is neither JSON nor text
         return None
 
 

@@ -90,7 +90,7 @@ def _graph(entry: Mapping[str, Any], which: str, place: FileLine) -> Graph:
         place.fail(f'"{which}" is not a graph', f"write e.g. {EXAMPLE}")
     words, edges = value["words"], value.get("edges", [])
     if not isinstance(words, list) or not isinstance(edges, list):
-        place.fail(f'the words or edges of "{which}" are no list', f"write e.g. {EXAMPLE}")
+        place.fail(f'the words or edges of "{which}" are not a list', f"write e.g. {EXAMPLE}")
     graph = Graph(
         tuple(_word(word, which, place) for word in words), tuple(_edge(edge, which, place) for edge in edges)
     )

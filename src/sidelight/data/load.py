@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sidelight.core.checks import arguments_checked
+from sidelight.core.collection import without_collection
 from sidelight.data.attributes import read_attributes
 from sidelight.data.checks import KNOWN_REMEDY, check_known_label
 from sidelight.data.columns import read_columns
@@ -42,6 +43,7 @@ def format_of(path: str | Path) -> str:
 
 
 @arguments_checked
+@without_collection()
 def load_corpus(path: str | Path, *, format: str | None = None, label_column: int | None = -1) -> Corpus:
     """The inputs and outputs of a file in any format, found by the file's extension if it is not given.
 
@@ -70,6 +72,7 @@ def load_corpus(path: str | Path, *, format: str | None = None, label_column: in
 
 
 @arguments_checked
+@without_collection()
 def load_evidence(
     path: str | Path,
     kind: str,

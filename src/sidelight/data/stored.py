@@ -142,7 +142,7 @@ ROWS = 4096  # of a piece
 
 
 def parquet_pieces(path: str | Path, *, begin: int = 0, rows: int = ROWS) -> Iterator[TextPiece]:
-    """The rows from `begin` on; raises `DataError` where it is no Parquet file, and without `pyarrow`."""
+    """The rows from `begin` on; raises `DataError` if it is not a Parquet file, and without `pyarrow`."""
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
@@ -165,7 +165,7 @@ def parquet_pieces(path: str | Path, *, begin: int = 0, rows: int = ROWS) -> Ite
                 seen = last
     except ArrowException as error:
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"no Parquet file ({told})", file=path, remedy="write it again, or name another") from None
+        raise DataError(f"not a Parquet file ({told})", file=path, remedy="write it again, or name another") from None
 
 
 def _line(row: dict[str, Any], label: str | None, names: Sequence[str] | None) -> str:

@@ -89,7 +89,7 @@ def read_parquet(
     except FileNotFoundError:
         raise DataError("there is no such file", file=path, remedy="check the name") from None
     except (ArrowException, OSError) as error:
-        raise DataError(f"no Parquet file ({shown(error)})", file=path, remedy="check what wrote it") from None
+        raise DataError(f"not a Parquet file ({shown(error)})", file=path, remedy="check what wrote it") from None
     return from_table(table, tokens=tokens, labels=labels, names=names, file=path)
 
 
@@ -188,7 +188,7 @@ def _groups(column: Sequence[Any], name: str, file: str) -> list[tuple[int, ...]
 def _list(cell: Any, name: str, row: int, file: str) -> list[Any]:
     cell = by_position(cell)
     if isinstance(cell, str | bytes | Mapping) or not isinstance(cell, Iterable):
-        raise DataError(f"row {row}: {name!r} is {shown(cell)}, and no list", file=file, remedy=_LIST)
+        raise DataError(f"row {row}: {name!r} is {shown(cell)}, not a list", file=file, remedy=_LIST)
     return list(cell)
 
 
@@ -203,7 +203,7 @@ def _input(lists: Sequence[list[Any]], names: Sequence[str], rows: Sequence[int]
         for t, token in enumerate(own):
             if not isinstance(token, str):
                 where = f"row {rows[t]}" if len(rows) > 1 else f"{place}, token {t}"
-                raise DataError(f"{where}: {name!r} is {shown(token)}, and no text", file=file, remedy="give words")
+                raise DataError(f"{where}: {name!r} is {shown(token)}, not text", file=file, remedy="give words")
     words = [[str(token) for token in own] for own in lists]
     return words[0] if len(words) == 1 else list(zip(*words))
 

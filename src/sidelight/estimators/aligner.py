@@ -282,9 +282,7 @@ class Aligner(Estimator):
             raise ValueError(f"decode is {shown(self.decode)}; there are {', '.join(DECODERS)}")
 
 
-def _aligned(
-    pairs: list[Any], first: int, model: AlignmentModel, options: dict[str, Any], n_jobs: int | None
-) -> list[list[Link]]:
+def _aligned(pairs: list[Any], model: AlignmentModel, options: dict[str, Any], n_jobs: int | None) -> list[list[Link]]:
     sources, targets = ([pair[k] for pair in pairs] for k in (0, 1))
     return model.align(sources, targets, **options, n_jobs=n_jobs)
 

@@ -36,7 +36,7 @@ from sidelight.rules.taken import told
 from sidelight.rules.unseen import read_unseen
 from sidelight.specs.settings import Settings
 from sidelight.structures import LabelSet
-from sidelight.structures.labels.encoding import labels_in
+from sidelight.structures.labels.token_labels import label_names_of
 from sidelight.structures.structure import InputRows
 
 LABELS_SHOWN = 20  # in a notebook
@@ -266,11 +266,11 @@ class AutomaticEstimator(Estimator):
 
     def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
         """How plans are tried on this evidence; raises for parameters that are no good, before any work."""
-        self._settings(learner="jlis")  # which takes all parameters
+        settings = self._settings(learner="jlis")  # which takes all parameters
         kept = believable_evidence(pieces, sequences=self._sequences)
         pieces = kept.evidence
         known = [piece for piece in pieces if isinstance(piece, Gold)]
-        names = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)
+        names = label_names_of(settings, pieces)
         asked = checked_rules(self.rules)
         read_unseen(asked, Domain(LabelSet.of(names).names))
         rules = believable(asked, known, sequences=self._sequences)
@@ -288,14 +288,17 @@ class AutomaticEstimator(Estimator):
                 "features": classed if TEXT in plan.kinds else features,
             }
 
-        return Trials(self._question(offer, pieces, validation), self._trial(params, pieces), params, rules, kept)
+        metric = metric_of(self.metric, names, sequences=self._sequences)
+        question = self._question(offer, pieces, metric, validation)
+        return Trials(question, self._trial(params, names), params, rules, kept)
 
-    def _question(self, offer: Offer, pieces: list[Evidence], validation: tuple[Any, Any] | None) -> Question:
-        labels = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)
+    def _question(
+        self, offer: Offer, pieces: list[Evidence], metric: str, validation: tuple[Any, Any] | None
+    ) -> Question:
         return Question(
             offer,
             pieces,
-            metric_of(self.metric, labels, sequences=self._sequences),
+            metric,
             self._sequences,
             self.seed,
             self.n_jobs,
@@ -303,9 +306,8 @@ class AutomaticEstimator(Estimator):
             place_of(getattr(self, "place", None), self.n_jobs),
         )
 
-    def _trial(self, params: Callable[[Plan], dict[str, Any]], pieces: list[Evidence]) -> FitAndPredict:
+    def _trial(self, params: Callable[[Plan], dict[str, Any]], labels: Sequence[Any]) -> FitAndPredict:
         """How a plan is tried: a fit of this estimator's kind to some of the evidence, in fewer rounds."""
-        labels = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)
         rounds = TRIAL_ROUNDS if self.max_rounds is None else min(self.max_rounds, TRIAL_ROUNDS)
         completions = (
             TRIAL_COMPLETIONS if self.max_completions is None else min(self.max_completions, TRIAL_COMPLETIONS)

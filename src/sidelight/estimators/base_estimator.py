@@ -199,7 +199,7 @@ def _check_fit(guesses: Sequence[Any], right: Sequence[Any], weights: Floats, se
         raise DataError(problem, remedy="give one weight for each input")
     for i, (guess, truth) in enumerate(zip(guesses, right) if sequences else ()):
         if isinstance(truth, str) or not hasattr(truth, "__len__") or len(truth) != len(guess):
-            shown = len(truth) if hasattr(truth, "__len__") and not isinstance(truth, str) else "no list of them"
+            shown = len(truth) if hasattr(truth, "__len__") and not isinstance(truth, str) else "no list"
             raise DataError(
                 f"input {i} has {len(guess)} tokens but labels for {shown}", remedy="give one label a token"
             )

@@ -246,7 +246,7 @@ class CoTraining(Estimator):
 
     def _check_parameters(self) -> None:
         if type(self.first) is not type(self.second) or not isinstance(self.first, (Tagger, Classifier)):
-            raise ValueError("first and second are not alike; give two Taggers or two Classifiers")
+            raise ValueError("first and second are of different types; give two Taggers or two Classifiers")
         if not is_among(self.measure, ("tokens", "output")):
             raise ValueError(f"measure is {shown(self.measure)}; give 'tokens' or 'output'")
         if not 0.0 < amount("share", self.share) <= 1.0:

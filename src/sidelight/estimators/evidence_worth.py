@@ -112,7 +112,7 @@ def worth(
         raise DataError(f"{len(known)} labelled inputs", remedy=f"give at least {FEWEST}, to hold some of them out")
     plans = _plans(trials)
     if len(plans) < 2:
-        why = "; ".join(["nothing beside Gold that could be worth anything", *trials.notes])
+        why = "; ".join(["no evidence besides Gold to measure", *trials.notes])
         raise DataError(why, remedy="give other evidence, or rules")
     folds = blocks(len(known), asked.seed)
     race = Race(known, rest, folds, trials.fit_and_predict, trials.counted, math.inf, asked.n_jobs, FOLDS)

@@ -25,6 +25,7 @@ from sidelight.inference.explanation import RuleExplanation
 from sidelight.inference.proofs import warn_of_unproved
 from sidelight.models.model import Model
 from sidelight.models.probabilities import posterior
+from sidelight.parallel.place import in_lots
 from sidelight.recipes import Recipe
 from sidelight.rules import Rule
 from sidelight.specs.settings import Settings
@@ -155,6 +156,14 @@ class Joint(StructuredEstimator, JointInference):
             raise ValueError("clamp is for learned scores; give -inf to labels that cannot be")
         return JointInference.solutions(self, xs, scores, pairs=pairs)
 
+    def solved(self, inputs: Sequence[tuple[Any, Scores, Pairs]]) -> list[JointSolution]:
+        place = self._place()
+        if not place.remote:
+            return super().solved(inputs)
+        bare = JointInference(self.labels, self.rules, inference=self.inference)
+        bare.penalties = self.penalties
+        return in_lots(place, _solved, inputs, bare, few=1)
+
     def explain_rules(  # type: ignore[override]
         self, x: Any, scores: Scores | None = None, *, pairs: Pairs | None = None
     ) -> RuleExplanation:
@@ -233,6 +242,10 @@ class Joint(StructuredEstimator, JointInference):
                 f"to learn, Joint needs {missing[0]}", remedy=f"give {missing[0]}=, a function of the input"
             )
         return VariableReader(self.labels, self.features, self.variables, self.pairs)
+
+
+def _solved(inputs: list[tuple[Any, Scores, Pairs]], bare: JointInference, n_jobs: int | None) -> list[JointSolution]:
+    return bare.solved(inputs)
 
 
 __all__ = ["Joint", "JointSolution"]

@@ -104,7 +104,11 @@ class JointInference:
         _check_numbers(inputs=xs, scores=scores)
         both = [{}] * len(scores) if pairs is None else pairs
         _check_numbers(inputs=xs, scores=scores, pairs=both)
-        return [self._solution(i, *inputs) for i, inputs in enumerate(zip(xs, scores, both))]
+        return self.solved(list(zip(xs, scores, both)))
+
+    def solved(self, inputs: Sequence[tuple[Any, Scores, Pairs]]) -> list[JointSolution]:
+        """`solutions` of inputs with their scores."""
+        return [self._solution(i, *one) for i, one in enumerate(inputs)]
 
     def violations(self, xs: Sequence[Any], ys: Sequence[Output]) -> list[dict[str, int]]:
         """How often each output breaks each rule, by its name; rules that are obeyed are left out.

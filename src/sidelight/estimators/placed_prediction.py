@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sidelight.errors import Infeasible
+import numpy as np
+
+from sidelight.core.arrays import Floats
 from sidelight.estimators.constrained import Constrained
 from sidelight.inference.problem import Solution
+from sidelight.inference.proofs import warn_of_early_ends
 from sidelight.models.model import Model
-from sidelight.parallel.place import Place, in_lots
+from sidelight.parallel.place import FEW, Place, in_lots
+from sidelight.structures.chain_structure import ChainStructure
 
 
 def spread(place: Place, inputs: Any) -> bool:
@@ -18,26 +22,39 @@ def spread(place: Place, inputs: Any) -> bool:
 
 
 def predict_in(place: Place, model: Model, inputs: Sequence[Any]) -> list[Any]:
-    """The best output of each input."""
-    return in_lots(place, _predict, inputs, model)
+    """The best output of each input; warns as `Model.predict`."""
+    answered = in_lots(place, _predict, inputs, model, few=_few(model))
+    warn_of_early_ends(np.array([proved for _, proved in answered], dtype=bool))
+    return [output for output, _ in answered]
 
 
 def solve_in(place: Place, under: Constrained, inputs: Sequence[Any]) -> list[Solution]:
     """The best output of each input under rules, with what it is worth."""
-    return in_lots(place, _solve, inputs, under)
+    return in_lots(place, _solve, inputs, under, few=1)
 
 
-def _predict(inputs: list[Any], first: int, model: Model, n_jobs: int | None) -> list[Any]:
-    return model.predict(inputs, n_jobs=n_jobs)
+def judge_in(place: Place, model: Model, inputs: Sequence[Any], sizes: Sequence[float] | None) -> Floats:
+    """The companion decision of each input; see `Model.judge`. # [N]"""
+    sized = [(x, None if sizes is None else sizes[i]) for i, x in enumerate(inputs)]
+    return np.array(in_lots(place, _judge, sized, model, few=_few(model)), dtype=np.float64)
 
 
-def _solve(inputs: list[Any], first: int, under: Constrained, n_jobs: int | None) -> list[Solution]:
+def _few(model: Model) -> int:
+    """The fewest inputs that are worth a message: outputs of other structures may take long to find."""
+    return FEW if isinstance(model.structure, ChainStructure) else 1
+
+
+def _predict(inputs: list[Any], model: Model, n_jobs: int | None) -> list[tuple[Any, bool]]:
+    outputs, proved = model.answers(inputs, n_jobs=n_jobs)
+    return list(zip(outputs, [True] * len(outputs) if proved is None else proved.tolist()))
+
+
+def _solve(inputs: list[Any], under: Constrained, n_jobs: int | None) -> list[Solution]:
     under.n_jobs = n_jobs
-    try:
-        return under.solutions(inputs)
-    except Infeasible as error:
-        if error.example is None:
-            raise
-        number = error.example + first
-        told = str(error).replace(f"example {error.example}:", f"example {number}:")
-        raise Infeasible(told, example=number, rules=error.rules) from None
+    return under.solutions(inputs)
+
+
+def _judge(sized: list[tuple[Any, float | None]], model: Model, n_jobs: int | None) -> list[float]:
+    sizes = [size for _, size in sized if size is not None]
+    found: list[float] = model.judge([x for x, _ in sized], sizes=sizes or None, n_jobs=n_jobs).tolist()
+    return found

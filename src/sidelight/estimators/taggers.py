@@ -19,7 +19,7 @@ from sidelight.errors import DataError, ModelFileError
 from sidelight.estimators.automatic_estimator import AutomaticEstimator
 from sidelight.estimators.base_estimator import held_out, measured, metric_of
 from sidelight.estimators.constrained import Constrained
-from sidelight.estimators.placed_prediction import predict_in, solve_in, spread
+from sidelight.estimators.placed_prediction import judge_in, predict_in, solve_in, spread
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.features import FeatureSet
 from sidelight.inference.problem import Solution
@@ -221,11 +221,12 @@ class LearningEstimator(AutomaticEstimator):
     def judge(self, xs: Any) -> Any:
         """The companion decision for each input: above 0 means that it has a good structure."""
         model, inputs = self._asked_of(xs)
-        if not callable(self.size):
-            return model.judge(inputs, n_jobs=self.n_jobs)
-        if isinstance(inputs, InputRows):
+        if callable(self.size) and isinstance(inputs, InputRows):
             raise DataError("the size is a function of the input", remedy="give inputs, not prepared features")
-        return model.judge(inputs, sizes=[self.size(x) for x in inputs], n_jobs=self.n_jobs)
+        sizes = [self.size(x) for x in inputs] if callable(self.size) else None
+        if spread(self._place(), inputs):
+            return judge_in(self._place(), model, inputs, sizes)
+        return model.judge(inputs, sizes=sizes, n_jobs=self.n_jobs)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file."""

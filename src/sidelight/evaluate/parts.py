@@ -1,11 +1,12 @@
 """Scores of outputs that are sets of parts: links of alignments, arcs of trees, entities and relations.
 
 Precision, recall and F1 over all inputs, in percent. Where every output of an input has as many parts, as trees have,
-they are one number: the attachment score.
+they are one number: the attachment score. Parts that have labels, as relations have names, are scored by label too.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,10 +27,11 @@ class Measure:
     parts: Callable[[Any], Collection[Any]]  # of an output, each once
     share: bool = False  # whether all outputs of an input have as many
     labels: Callable[[Any], Mapping[Any, str]] | None = None  # of an output, by what has them; None for bare parts
+    label: Callable[[Any], str] | None = None  # of a part; None for bare ones
 
     @property
     def score(self) -> str:
-        """What is told of it: F1, or the share itself."""
+        """The score that is shown: F1, or the share itself."""
         return self.name if self.share else f"{self.name} F1"
 
 
@@ -39,6 +41,7 @@ class PartScores:
 
     measures: tuple[Measure, ...]
     counts: tuple[Counts, ...]
+    by_label: tuple[Mapping[str, Counts], ...]  # of every measure; empty where parts have no labels
     whole: int | None  # None where that is not asked
     outputs: int
 
@@ -52,23 +55,22 @@ class PartScores:
         values: dict[str, Any] = {"outputs": self.outputs}
         if self.whole is not None:
             values["outputs_right"] = self.whole
-        for measure, counts in zip(self.measures, self.counts):
+        for measure, counts, labels in zip(self.measures, self.counts, self.by_label):
             values[measure.name] = counts.f1 if measure.share else counts.as_dict()
+            if labels:
+                values[f"{measure.name} by label"] = {name: own.as_dict() for name, own in labels.items()}
         return values
 
     def __str__(self) -> str:
         lines = []
-        for measure, counts in zip(self.measures, self.counts):
-            if measure.share:
-                lines.append(f"{measure.name}: {counts.f1:.2f}% ({counts.correct:,} of {counts.gold:,})")
-            else:
-                shares = f"precision {counts.precision:.2f}%, recall {counts.recall:.2f}%, F1 {counts.f1:.2f}%"
-                said = f"{counts.gold:,} gold, {counts.predicted:,} predicted, {counts.correct:,} right"
-                lines.append(f"{measure.name}: {shares} ({said})")
+        for measure, counts, labels in zip(self.measures, self.counts, self.by_label):
+            share = f"{counts.f1:.2f}% ({counts.correct:,} of {counts.gold:,})"
+            lines.append(f"{measure.name}: {share if measure.share else _ratios(counts)}")
+            lines += [f"  {name}: {_ratios(own)}" for name, own in labels.items()]
         if self.whole is None:
             return "\n".join(lines)
-        share = 100.0 * self.whole / self.outputs if self.outputs else 0.0
-        return "\n".join([*lines, f"whole outputs right: {share:.2f}% ({self.whole:,} of {self.outputs:,})"])
+        right = 100.0 * self.whole / self.outputs if self.outputs else 0.0
+        return "\n".join([*lines, f"whole outputs right: {right:.2f}% ({self.whole:,} of {self.outputs:,})"])
 
 
 def score_parts(
@@ -85,7 +87,8 @@ def score_parts(
     tables = [part_counts(measure, gold, found) for measure in measures]
     right = np.all([np.all(table == table[:, :1], axis=1) for table in tables], axis=0)
     counts = [Counts(gold=int(total[2]), predicted=int(total[1]), correct=int(total[0])) for total in map(_sum, tables)]
-    return PartScores(tuple(measures), tuple(counts), int(right.sum()) if whole else None, len(gold))
+    labels = tuple(_by_label(measure, gold, found) for measure in measures)
+    return PartScores(tuple(measures), tuple(counts), labels, int(right.sum()) if whole else None, len(gold))
 
 
 def compare_parts(measure: Measure, gold: Sequence[Any], first: Sequence[Any], second: Sequence[Any]) -> Comparison:
@@ -101,6 +104,24 @@ def part_counts(measure: Measure, gold: Sequence[Any], found: Sequence[Any]) -> 
         one, other = set(measure.parts(right)), set(measure.parts(guess))
         rows.append((len(one & other), len(other), len(one)))
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+
+def _by_label(measure: Measure, gold: Sequence[Any], found: Sequence[Any]) -> dict[str, Counts]:
+    """Scores of the parts of each label, the most frequent one first."""
+    if measure.label is None:
+        return {}
+    there, guessed, right = Counter[str](), Counter[str](), Counter[str]()
+    for truth, guess in zip(gold, found, strict=True):
+        one, other = set(measure.parts(truth)), set(measure.parts(guess))
+        for count, parts in ((there, one), (guessed, other), (right, one & other)):
+            count.update(map(measure.label, parts))
+    names = sorted({*there, *guessed}, key=lambda name: (-there[name], name))
+    return {name: Counts(gold=there[name], predicted=guessed[name], correct=right[name]) for name in names}
+
+
+def _ratios(counts: Counts) -> str:
+    shares = f"precision {counts.precision:.2f}%, recall {counts.recall:.2f}%, F1 {counts.f1:.2f}%"
+    return f"{shares} ({counts.gold:,} gold, {counts.predicted:,} predicted, {counts.correct:,} right)"
 
 
 def _sum(table: Ints) -> Ints:

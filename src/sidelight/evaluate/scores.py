@@ -137,12 +137,12 @@ class Evaluation:
         if self.tokens == self.sentences:
             return self._labels_as_html()
         head = f"{self.accuracy:.2f} % of {self.tokens:,} tokens right, {self.sentence_accuracy:.2f} % of "
-        head += f"{self.sentences:,} sentences; {self.f1:.2f} F1 of spans, {self.macro_f1:.2f} in the mean over types"
+        head += f"{self.sentences:,} sentences; {self.f1:.2f} F1 of spans, {self.macro_f1:.2f} mean over types"
         rows = [_cells(html.code(name), counts) for name, counts in self.types.items()]
         return html.block("Evaluation", head, html.table(("span type", *_HEADS), [*rows, _cells("all", self.spans)]))
 
     def _labels_as_html(self) -> str:
-        head = f"{self.accuracy:.2f} % of {self.tokens:,} right; {self.label_macro_f1:.2f} F1 in the mean over labels"
+        head = f"{self.accuracy:.2f} % of {self.tokens:,} right; {self.label_macro_f1:.2f} F1, mean over labels"
         rows = [_cells(html.code(name), counts) for name, counts in self.labels.items()]
         return html.block("Evaluation", head, html.table(("label", *_HEADS), rows))
 

@@ -16,7 +16,7 @@ Scheme "runs" makes a span of every maximal run of one label other than `O`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal, cast, get_args
@@ -204,7 +204,8 @@ def _sequences(labels: Iterable[object], side: str) -> tuple[list[Sequence[Any]]
     """The batch as sequences, and whether its outputs were single labels."""
     if isinstance(labels, str):
         raise DataError(f"{side}: one text where a batch was expected", remedy="give a list of labels or of sequences")
-    if not isinstance(labels, Iterable) or getattr(labels, "shape", None) == ():
+    nameless = isinstance(labels, bytes | Set | Mapping)  # numbers, or things in no order
+    if nameless or not isinstance(labels, Iterable) or getattr(labels, "shape", None) == ():
         problem = f"{side}: {type(labels).__name__} where a batch was expected"
         raise DataError(problem, remedy="give a list of labels or of sequences")
     batch = list(labels)
@@ -212,7 +213,7 @@ def _sequences(labels: Iterable[object], side: str) -> tuple[list[Sequence[Any]]
     if batch and all(single):
         return [(output,) for output in batch], True
     for index, (output, alone) in enumerate(zip(batch, single)):
-        if alone or not hasattr(output, "__len__") or isinstance(output, (set, frozenset, Mapping)):
+        if alone or not hasattr(output, "__len__") or isinstance(output, bytes | Set | Mapping):
             raise DataError(
                 f"{side}, sentence {index} (from 0): {output!r} is not a sequence of labels",
                 remedy="give every sentence as a list of labels",

@@ -29,7 +29,7 @@ NOTHING = Spent()
 
 @dataclass
 class KeptOutcomes:
-    """Outcomes by task; `header` says what they belong to, and a file with another one is begun anew."""
+    """Outcomes by task; `header` says what they belong to, and a file with another one is started again."""
 
     path: Path
     header: str

@@ -17,7 +17,7 @@ from sidelight.parallel.threads import thread_count
 
 # Linear algebra libraries read these when a process starts; their threads would get in the way of the other processes.
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-TOLD = 4  # progress is told so many times
+TOLD = 4  # times that progress is reported
 
 Report = Callable[[str], None]
 Study = TypeVar("Study")

@@ -24,7 +24,7 @@ from sidelight.errors import DataError
 from sidelight.experiments.table import Row
 
 PACKAGES = ("numpy", "scipy", "numba")
-LONGEST = 160  # characters of a setting that is told
+LONGEST = 160  # characters of a setting that is shown
 KEYS = ("setting", "method", "metric", "value", "std", "paper", "draws")
 
 

@@ -127,7 +127,7 @@ def run_all(
 
 
 def _is_finished(out: Path, name: str, quick: bool) -> bool:
-    """A result in full serves for a quick one, not the other way round; a damaged file is made anew."""
+    """A result in full serves for a quick one, not the other way round; a damaged file is rebuilt."""
     try:
         result = read_result(out, name)
     except SidelightError:
@@ -194,7 +194,7 @@ def _heard(running: Sequence[_Running]) -> list[_Running]:
 
 def _end(code: int | None) -> str:
     if code is not None and code < 0:
-        return f"ended by signal {-code}" + (", perhaps for want of memory" if code == -9 else "")
+        return f"ended by signal {-code}" + (", perhaps because memory ran out" if code == -9 else "")
     return f"ended with exit code {code}"
 
 

@@ -123,7 +123,7 @@ class MatrixSequence:
 
 
 def check_sequences(xs: Sequence[Any]) -> None:
-    """Raises `DataError` at the first input that is no sequence: a dict's keys are no tokens, and a set has no order.
+    """Raises `DataError` at the first input that is not a sequence: a dict's keys are not tokens, a set has no order.
 
     >>> check_sequences([["light"], {"w": "light"}])
     Traceback (most recent call last):
@@ -322,12 +322,22 @@ def lists_are_attributes(xs: Sequence[Sequence[Any]]) -> bool:
     )
 
 
-def refuse_attributes(token: Sequence[Any], *, trained: int) -> None:
-    """Raise `DataError` where a token with more columns than in training is a list of attributes (0: not known)."""
-    if 0 < trained < len(token) and all(map(_is_named, token)):
+def refuse_attributes(columns: Sequence[Sequence[Any]], *, trained: int) -> None:
+    """Raise `DataError` where tokens with more columns than in training are lists of attributes (0: not known).
+
+    They are, if most of the strings that would be words read name=value, or if all of these are the same ("bias") and
+    there is a column of name=value beside them.
+    """
+    if not 0 < trained < len(columns):
+        return
+    words = columns[0]
+    named = sum(map(_is_named, words)) > UNNAMED * len(words)
+    alike = len(words) > 1 and len(set(words)) == 1
+    beside = alike and any(all(map(_is_named, column)) and len(set(column)) > 1 for column in columns[1:])
+    if named or beside:
         wanted = "words" if trained == 1 else f"{trained} columns"
         raise DataError(
-            f"tokens are lists of attributes ({token[0]!r}, …) where the model was trained on {wanted}",
+            f"tokens are lists of attributes ({words[0]!r}, …) where the model was trained on {wanted}",
             remedy=f"give {wanted}, or train on attributes: features=sl.features.attributes()",
         )
 

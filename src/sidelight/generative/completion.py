@@ -113,6 +113,7 @@ class Free:
 
     prices = ()
     memory = None
+    began = None
 
     def part(self, lo: int, hi: int) -> Free:
         """That of some inputs: the same."""
@@ -120,6 +121,10 @@ class Free:
 
     def at(self, prices: Sequence[float], memory: Floats | None) -> None:
         """There is nothing to take up."""
+
+    def rows(self) -> int:
+        """There is nothing to remember."""
+        return 0
 
     def completed(self, labels: Ids | None, starts: Ints) -> None:
         """There is nothing to learn of it."""

@@ -146,6 +146,15 @@ class EmProblem:
     def _with_known(self, found: EMStep, hmm: Hmm) -> EMStep:
         return found._replace(objective=found.objective + self.known(hmm))
 
+    def began(self, completion: Completion) -> Floats | None:
+        """What the completion kept of earlier E-steps when the last one began, of all inputs; None where nothing."""
+        return completion.began if isinstance(completion, Divisible) else None
+
+    def begin_at(self, completion: Completion, memory: Floats) -> None:
+        """Let the next E-step begin with that."""
+        assert isinstance(completion, Divisible)
+        completion.at(completion.prices, memory)
+
     def known(self, hmm: Hmm) -> float:
         """The part of T that needs no completion: the labelled inputs and the prior."""
         likelihood = 0.0 if self.gold is None else log_likelihood(self.gold, hmm)
@@ -209,6 +218,15 @@ class Divisible(Completion, Protocol):
         """What it keeps of its last E-step, for a quicker next one."""
         ...
 
+    @property
+    def began(self) -> Floats | None:
+        """What it kept when that E-step began."""
+        ...
+
+    def rows(self) -> int:
+        """How many numbers it keeps."""
+        ...
+
     def at(self, prices: Sequence[float], memory: Floats | None) -> None:
         """Take up what another one knew."""
         ...
@@ -231,6 +249,15 @@ class ShardedEm(EmProblem):
         completion.completed(found.labels, self.starts)
         return self._with_known(found, hmm)
 
+    def began(self, completion: Completion) -> Floats | None:
+        assert self.held is not None
+        memories = self.held.remembered()
+        return None if any(one is None for one in memories) else np.concatenate(memories)
+
+    def begin_at(self, completion: Completion, memory: Floats) -> None:
+        assert self.held is not None
+        self.held.remember(np.split(memory, np.cumsum(self.held.each(_rows))[:-1]))
+
 
 def sharded(problem: EmProblem, completion: Completion, place: Place) -> EmProblem:
     """The problem in a place, where it makes several shards and its completion can be divided."""
@@ -252,6 +279,10 @@ def sharded(problem: EmProblem, completion: Completion, place: Place) -> EmProbl
 
 def _beside(inputs: Inputs, completion: Divisible) -> tuple[Inputs, Divisible]:
     return inputs, completion
+
+
+def _rows(piece: tuple[Inputs, Divisible]) -> int:
+    return piece[1].rows()
 
 
 def _expect(piece: Any, memory: Any, hmm: Hmm, gamma: float, prices: list[float], n_jobs: int | None) -> Any:

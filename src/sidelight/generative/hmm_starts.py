@@ -61,7 +61,7 @@ class Start:
 
     def _gold(self) -> Hmm:
         if self.problem.gold is None:
-            raise DataError("EM is to begin with Gold, and there is none", remedy="give some, or start='uniform'")
+            raise DataError("EM starts from Gold, and there is none", remedy="give some, or start='uniform'")
         return self.problem.estimate(None)
 
     def _uniform(self) -> Hmm:

@@ -173,7 +173,7 @@ def explain_variables(
     penalties: Sequence[float],
     method: Method = "auto",
 ) -> RuleExplanation:
-    """What the rules do on one output that is no sequence; raises what `choose.solve` raises."""
+    """What the rules do on one output that is not a sequence; raises what `choose.solve` raises."""
     of_rule = [[clause for clause in problem.clauses if clause.rule == k] for k in range(len(names))]
 
     def best(prices: Sequence[float]) -> Solution:

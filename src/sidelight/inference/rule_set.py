@@ -330,7 +330,7 @@ class RuleSet:
         broken = {k: often for k, often in enumerate(self.violations(x, (), example=example)) if often}
         hard = [k for k in broken if self.penalties[k] == math.inf]
         if hard:
-            problem = f"the input has no tokens, and the rule {self.names[hard[0]]} asks for some"
+            problem = f"the input has no tokens, and the rule {self.names[hard[0]]} requires some"
             raise Infeasible(f"{problem}; leave empty inputs out", rules=hard)
         value = -sum(self.penalties[k] * often for k, often in broken.items())
         return Solution((), value, value, True, "no tokens")

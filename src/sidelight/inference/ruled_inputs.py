@@ -76,7 +76,7 @@ class RuledInputs:
         *,
         places: Sequence[int] | None = None,
     ) -> RuledInputs:
-        """Rules for all inputs, and those of each; raises `DataError` for an unknown label, or what is no rule."""
+        """Rules for all inputs, and those of each; raises `DataError` for an unknown label, or no rule."""
         for rule in (rule for rules in own or () for rule in rules):
             if not isinstance(rule, Rule):
                 remedy = "make a rule of a function with @sidelight.rules.rule"
@@ -193,6 +193,7 @@ class Ruled:
     used: list[float] = field(default_factory=list)  # penalties of the last E-step, which may be made again
     _readings: ExpectationBatch | None = None
     multipliers: Floats | None = None  # of the E-step before: where the next one begins
+    began: Floats | None = None  # where the last one began, which may be made again
 
     def __post_init__(self) -> None:
         if not self.penalties:
@@ -226,6 +227,15 @@ class Ruled:
         if labels is not None and any(rule.learned for rule in self.inputs.rules) and self.beta is not None:
             self.penalties = mixed(self.first, self.inputs.counted(labels, starts), self.beta)
 
+    def rows(self) -> int:
+        """How many multipliers there are."""
+        return len(self._expectations().bound)
+
+    def _expectations(self) -> ExpectationBatch:
+        if self._readings is None:
+            self._readings = self.inputs.expected(self.penalties)
+        return self._readings
+
     def complete(
         self,
         scores: SecondOrderScores,
@@ -254,12 +264,11 @@ class Ruled:
     ) -> StateBeliefs:
         if batch.triple is not None:
             raise Intractable("beliefs under rules are for chains of first order; leave order out")
-        if self._readings is None:
-            self._readings = self.inputs.expected(self.penalties)
         starts = batch.space.starts
+        self.began = self.multipliers
         tokens = np.concatenate([batch.tokens(i) for i in range(len(batch))])
         shared = batch.transition, batch.start, batch.end
-        beliefs = self._readings.beliefs(tokens, *shared, gamma=gamma, warm=self.multipliers, n_jobs=n_jobs)
+        beliefs = self._expectations().beliefs(tokens, *shared, gamma=gamma, warm=self.multipliers, n_jobs=n_jobs)
         self.multipliers = beliefs.multipliers
         each = np.ones(len(batch)) if weights is None else weights
         weighted = beliefs.tokens * np.repeat(each, np.diff(starts))[:, None]

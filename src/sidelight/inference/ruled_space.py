@@ -1,6 +1,6 @@
 """The outputs of a space under rules: hard rules leave outputs out, soft ones charge for what breaks them.
 
-So a learner that asks for the best output, with a cost or without, is told the best one under the rules, in training as
+So a learner that asks for the best output, with a cost or without, gets the best one under the rules, in training as
 in prediction: inference-based training (Punyakanok, Roth, Yih and Zimak 2005), and J-LIS with constrained inference
 (Chang et al. 2010). The score of an output is then  w·Φ(x, y) − Σ_k ρ_k · (how often y breaks soft rule k).
 """

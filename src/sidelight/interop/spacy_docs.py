@@ -72,7 +72,7 @@ def labels_of(doc: Any, place: str, scheme: SchemeName) -> list[Any]:
 
 
 def check_place(place: Any) -> None:
-    """Raise `ValueError` for what is no place for labels in a Doc."""
+    """Raise `ValueError` if labels cannot be stored there in a Doc."""
     named = isinstance(place, str) and place.startswith(EXTENSION) and place.removeprefix(EXTENSION).isidentifier()
     if not named and not is_among(place, ("ents", "tag", "pos")):
         raise ValueError(f"labels cannot be in {shown(place)}; {PLACES}")

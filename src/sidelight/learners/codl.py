@@ -27,11 +27,13 @@ from sidelight.core.file_contents import array_of, whole_of
 from sidelight.core.records import MAX_COMPLETIONS, NO_CHANGE
 from sidelight.errors import DataError
 from sidelight.inference.batches import batch_scores
-from sidelight.inference.methods.choose import check_method
+from sidelight.inference.methods.choose import Method, check_method
 from sidelight.inference.ruled_inputs import AnyRuled
 from sidelight.learners.bases import base_of
 from sidelight.learners.contrastive import Contrastive
 from sidelight.learners.hmm import HmmSpec, completion_under_rules, hmm_learner
+from sidelight.objective.batch import Batch
+from sidelight.parallel.place import Held, Place, ThreadPlace, pieces_of
 from sidelight.rounds import Learner
 from sidelight.rounds.hmm import EmOptions
 from sidelight.rounds.learner import RoundByRound, State, Step
@@ -209,6 +211,7 @@ def driven_learner(data: FitData, own: CodlSpec) -> DrivenLearner:
     kinds, known = data.encoded.kinds, max(data.settings.price("gold"), 1e-300)
     shares = [price_when_completed(data.settings.prices, kinds[i]) / known for i in rest]
     first = data.gold_penalties(inputs)
+    held = _held(data.place, batch.here(), inputs)
 
     def learn(labels: Ids | None) -> Floats:
         if labels is None:
@@ -225,15 +228,31 @@ def driven_learner(data: FitData, own: CodlSpec) -> DrivenLearner:
         return learner.finish()
 
     def complete(weights: Floats, penalties: Sequence[float]) -> Ids:
-        scores = batch_scores(batch.scores(weights), batch.space)
-        solutions = inputs.solutions(scores, penalties, method=method)
-        return np.array([label for solution in solutions for label in solution.labels], dtype=np.int32)
+        return np.concatenate(held.each(_best_under, weights, penalties, method, held.n_jobs))
 
     def count(labels: Ids | None) -> list[float]:
         return first if labels is None else inputs.counted(labels, batch.space.starts)
 
     size = data.size
     return DrivenLearner(learn, complete, count, inputs, batch.space.starts, own.cycles, own.share, size, own.name)
+
+
+def _held(place: Place, batch: Batch, inputs: AnyRuled) -> Held:
+    """Inputs with their rules in a place, where it makes several shards of them."""
+    lots = pieces_of(batch.starts, place.shard_tokens)
+    if len(lots) <= 1:
+        return ThreadPlace(batch.n_jobs).hold([(batch, inputs)])
+    return place.hold([(batch.part(lo, hi), inputs.take(np.arange(lo, hi))) for lo, hi in lots])
+
+
+def _best_under(
+    piece: tuple[Batch, AnyRuled], weights: Floats, penalties: Sequence[float], method: Method, n_jobs: int | None
+) -> Ids:
+    """The best outputs under rules. # [T]"""
+    batch, inputs = piece
+    scores = batch_scores(replace(batch, n_jobs=n_jobs).scores(weights), batch.space)
+    solutions = inputs.solutions(scores, penalties, method=method)
+    return np.array([label for solution in solutions for label in solution.labels], dtype=np.int32)
 
 
 def _as_gold(data: FitData, which: Ints, targets: Ids, own: CodlSpec, shares: Any) -> FitData:

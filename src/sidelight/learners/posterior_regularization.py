@@ -18,8 +18,9 @@ since the rules may come to believe it. Inputs of price 0 show nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,14 +30,17 @@ from sidelight.core.kernels import inner
 from sidelight.errors import DataError, Intractable
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.support_scores import SupportedFeatures
-from sidelight.generative.completion import Completion, Free
-from sidelight.inference.ruled_inputs import Ruled
+from sidelight.generative.completion import Free
+from sidelight.generative.em import Divisible
 from sidelight.learners import votes
 from sidelight.learners.codl import RuledSpec
 from sidelight.learners.hmm import HmmSpec, completion_under_rules, hmm_learner
 from sidelight.learners.likelihood import LikelihoodSpec, labelled, likelihood_learner
+from sidelight.objective.batch import Batch
 from sidelight.objective.expected_features import FeatureTerms, WeightedFeatures, add_log_sums
-from sidelight.objective.likelihood import Form, Labelled
+from sidelight.objective.likelihood import Form, Labelled, LogLinearTerms
+from sidelight.objective.placed import ShardedTerms
+from sidelight.parallel.place import Held
 from sidelight.rounds import Learner
 from sidelight.rounds.hmm import EmOptions
 from sidelight.rounds.latent_likelihood import LatentPlan
@@ -127,73 +131,142 @@ def _believed(data: FitData, gamma: float) -> LatentPlan | None:
     completion = completion_under_rules(data, beta=None, gamma=gamma) or Free()
 
     def make(form: Form) -> BelievedGroup:
-        features = form.features(batch)
-        assert isinstance(features, (FullFeatures, SupportedFeatures))
-        return BelievedGroup(features, space, within, prices, completion, gamma, data.settings.n_jobs)
+        whole = BelievedBatch(batch.here(), within, prices, completion)
+        if form.place is None or not (lots := form.lots(batch)):
+            return BelievedGroup(BelievedInputs.of(whole, form), completion, gamma)
+        held = form.place.hold([whole.part(lo, hi) for lo, hi in lots])
+        held = held.made(BelievedInputs.of, form.there(held))
+        return BelievedGroup(ShardedBeliefs(held, form, prices), completion, gamma)
 
     return LatentPlan((Labelled(batch, prices, admitted=admitted).shown(),), make)
 
 
-@dataclass(frozen=True, slots=True)
-class EStep:
+class BelievedBatch(NamedTuple):
+    """Inputs whose labels are to be believed."""
+
+    batch: Batch
+    admitted: ChainSpace  # labelings that may be believed
+    prices: Floats  # [N]
+    completion: Divisible
+
+    def part(self, lo: int, hi: int) -> BelievedBatch:
+        """The inputs lo..hi alone."""
+        about = self.admitted.part(lo, hi), self.prices[lo:hi], self.completion.part(lo, hi)
+        return BelievedBatch(self.batch.part(lo, hi), *about)
+
+
+class EStep(NamedTuple):
     """What was found at some weights."""
 
-    weights: Floats
-    began: Floats | None  # multipliers of rules that it began with
-    terms: BelievedTerms
+    terms: LogLinearTerms
     values: Floats  # [N] E_q[score] + γ H(q)
+    memory: Floats | None  # of the completion, for the next one
+
+
+@dataclass(frozen=True, slots=True)
+class BelievedInputs:
+    """All inputs of a group, or those of a shard."""
+
+    features: WeightedFeatures
+    space: ChainSpace  # all labelings
+    admitted: ChainSpace  # those that may be believed
+    prices: Floats  # [N]
+    completion: Divisible
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, given: BelievedBatch, form: Form) -> BelievedInputs:
+        """With features in a form."""
+        features, space = form.features(given.batch), given.batch.space
+        assert isinstance(features, FullFeatures | SupportedFeatures) and isinstance(space, ChainSpace)
+        return cls(features, space, given.admitted, given.prices, given.completion, form.n_jobs)
+
+    def completed(self, weights: Floats, gamma: float, penalties: Sequence[float], memory: Floats | None) -> EStep:
+        """The E-step at these weights, which begins from what the completion kept."""
+        self.completion.at(penalties, memory)
+        scores = self.features.scores(weights)
+        q = self.completion.complete(scores, self.admitted, gamma=gamma, weights=self.prices, n_jobs=self.n_jobs)
+        terms = BelievedTerms(self.features, self.space, self.prices, q.tokens, q.start, q.end, q.transitions)
+        return EStep(terms, q.values, self.completion.memory)
+
+    def log_sums(self, weights: Floats) -> Floats:
+        """Of all labelings. # [N]"""
+        return log_sums(self.space, self.features.scores(weights), n_jobs=self.n_jobs)
+
+    def rows(self) -> int:
+        """How many numbers the completion keeps."""
+        return self.completion.rows()
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedBeliefs:
+    """The same, where they are held shard by shard."""
+
+    held: Held  # of `BelievedInputs`
+    form: Form
+    prices: Floats  # [N]
+
+    def completed(self, weights: Floats, gamma: float, penalties: Sequence[float], memory: Floats | None) -> EStep:
+        """See `BelievedInputs`."""
+        memories: list[Floats | None] = [None] * len(self.held)
+        if memory is not None:
+            memories = [*np.split(memory, np.cumsum(self.held.each(BelievedInputs.rows))[:-1])]
+        steps = self.held.made(BelievedInputs.completed, weights, gamma, penalties, own=[(one,) for one in memories])
+        found = steps.each(_without_terms)
+        kept = [one.memory for one in found if one.memory is not None]
+        terms = ShardedTerms(steps.made(_terms_of), self.form, self.prices)
+        return EStep(terms, np.concatenate([one.values for one in found]), np.concatenate(kept) if kept else None)
+
+    def log_sums(self, weights: Floats) -> Floats:
+        """See `BelievedInputs`."""
+        return np.concatenate(self.held.each(BelievedInputs.log_sums, weights))
+
+
+def _without_terms(step: EStep) -> EStep:
+    return step._replace(terms=None)  # type: ignore[arg-type]
+
+
+def _terms_of(step: EStep) -> LogLinearTerms:
+    return step.terms
 
 
 @dataclass(slots=True)
 class BelievedGroup:
     """Inputs whose labels are believed under rules: a `LatentGroup`."""
 
-    features: WeightedFeatures
-    space: ChainSpace  # all labelings
-    admitted: ChainSpace  # those that may be believed
-    prices: Floats  # [N]
-    completion: Completion
+    inputs: BelievedInputs | ShardedBeliefs
+    completion: Divisible  # of all inputs: what it knows beside them
     gamma: float = 1.0
-    n_jobs: int | None = None
-    found: EStep | None = None  # the last one
+    memory: Floats | None = None  # where the next E-step begins
+    began: Floats | None = None  # where the last one began
+    found: tuple[Floats, EStep] | None = None  # the last one, and its weights
 
-    def refresh(self, weights: Floats) -> tuple[BelievedTerms, ...]:
+    def refresh(self, weights: Floats) -> tuple[LogLinearTerms, ...]:
         """Believe, under the rules; the cross entropy of beliefs and model."""
         return (self._e_step(weights).terms,)
 
     def value(self, weights: Floats) -> float:
         """Σ price · (log-sum − the value of the best q)."""
-        sums = log_sums(self.space, self.features.scores(weights), n_jobs=self.n_jobs)
-        return inner(self.prices, sums - self._e_step(weights).values)
+        return inner(self.inputs.prices, self.inputs.log_sums(weights) - self._e_step(weights).values)
 
     def _e_step(self, weights: Floats) -> EStep:
         """That of the last weights is not made again."""
-        if self.found is not None and np.array_equal(self.found.weights, weights):
-            return self.found
-        began = self.completion.multipliers if isinstance(self.completion, Ruled) else None
-        q = self.completion.complete(
-            self.features.scores(weights),
-            self.admitted,
-            gamma=self.gamma,
-            weights=self.prices,
-            n_jobs=self.n_jobs,
-        )
-        terms = BelievedTerms(self.features, self.space, self.prices, q.tokens, q.start, q.end, q.transitions)
-        self.found = EStep(weights.copy(), began, terms, q.values)
-        return self.found
+        if self.found is not None and np.array_equal(self.found[0], weights):
+            return self.found[1]
+        self.began = self.memory
+        step = self.inputs.completed(weights, self.gamma, list(self.completion.prices), self.memory)
+        self.memory, self.found = step.memory, (weights.copy(), step)
+        return step
 
     def state(self) -> State:
         """Where the last E-step began: it is made again."""
-        began = None if self.found is None else self.found.began
-        return {}, {} if began is None else {"multipliers": began}
+        return {}, {} if self.began is None else {"multipliers": self.began}
 
     def resume(self, state: State) -> None:
         """The next E-step is the last one, made again."""
+        arrays = state[1]
         self.found = None
-        if isinstance(self.completion, Ruled):
-            arrays = state[1]
-            held = array_of(arrays, "multipliers", np.float64, [None]) if "multipliers" in arrays else None
-            self.completion.multipliers = held
+        self.memory = array_of(arrays, "multipliers", np.float64, [None]) if "multipliers" in arrays else None
 
 
 @dataclass(frozen=True, slots=True)

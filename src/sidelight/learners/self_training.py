@@ -4,7 +4,7 @@ The first weights come from Gold. Then, again and again: label the pool (Unlabel
 what they admit) with the weights of the moment, take those not yet taken that have the highest confidence
 (`objective.confidence`), at most a share of the pool, as further targets with their own price, and train again from
 the working set and dual variables that there are (Yarowsky 1995; McClosky et al. 2006; thesis 2.5.1). With `relabel`
-what has been taken before is labelled anew each time.
+what has been taken before is labelled again each time.
 
 Every training ends with the transductive objective
 

@@ -21,8 +21,10 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ints
 from sidelight.core.kernels import inner
 from sidelight.describe import content_key
+from sidelight.objective.batch import Batch
 from sidelight.objective.expected_features import Weighted
-from sidelight.objective.likelihood import Form, Labelled, LikelihoodTerms
+from sidelight.objective.likelihood import Form, Labelled, LikelihoodTerms, LogLinearTerms
+from sidelight.objective.placed import ShardedTerms
 from sidelight.objective.trust import (
     Trust,
     TrustOptions,
@@ -33,6 +35,7 @@ from sidelight.objective.trust import (
     log_odds,
     penalty,
 )
+from sidelight.parallel.place import Held
 from sidelight.rounds import Learner
 from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner, LatentPlan
 from sidelight.rounds.learner import State
@@ -56,15 +59,12 @@ def plan(data: FitData, trust: TrustOptions) -> LatentPlan | None:
     batch = data.batch(pool)
 
     def make(form: Form) -> VotedGroup:
-        return VotedGroup.fresh(
-            form.features(batch),
-            batch.space,
-            np.ascontiguousarray(prices[pool]),
-            own,
-            known=known,
-            options=trust,
-            n_jobs=data.settings.n_jobs,
-        )
+        whole = batch.here(), np.ascontiguousarray(prices[pool]), own
+        if form.place is None or not (lots := form.lots(batch)):
+            return VotedGroup.fresh(VotedInputs.of(whole, form), own, known=known, options=trust)
+        held = form.place.hold([_part(*whole, lo, hi) for lo, hi in lots])
+        held = held.made(VotedInputs.of, form.there(held))
+        return VotedGroup.fresh(ShardedVotes(held, form, whole[1]), own, known=known, options=trust)
 
     shown = Labelled(batch, prices[pool], admitted=_voted_for(own, int(batch.starts[-1]), len(data.labels)))
     return LatentPlan((shown.shown(),), make)
@@ -123,63 +123,98 @@ def _voted_for(votes: EncodedVotes, tokens: int, labels: int) -> np.ndarray[tupl
 STEPS = 3  # of EM between two problems: each costs as much as one iteration of L-BFGS
 
 
-@dataclass(slots=True)
-class VotedGroup:
-    """Inputs with votes: a `LatentGroup`."""
+Voters = tuple[Batch, Floats, EncodedVotes]  # inputs, their prices, and the votes on them
+
+
+def _part(batch: Batch, prices: Floats, votes: EncodedVotes, lo: int, hi: int) -> Voters:
+    """The inputs lo..hi alone."""
+    return batch.part(lo, hi), prices[lo:hi], votes.take(np.arange(batch.starts[lo], batch.starts[hi]))
+
+
+@dataclass(frozen=True, slots=True)
+class VotedInputs:
+    """Inputs with votes: all of a group, or those of a shard."""
 
     features: Weighted
     space: Space
     prices: Floats  # [N]
     votes: EncodedVotes
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, given: Voters, form: Form) -> VotedInputs:
+        """With features in a form."""
+        batch, prices, votes = given
+        return cls(form.features(batch), batch.space, prices, votes, form.n_jobs)
+
+    def counts(self, weights: Floats, trust: Trust) -> Floats:
+        """How often each vote is expected to be right, and wrong. # [S, 2]"""
+        odds = log_odds(self.votes, trust)
+        space, scores = sums.raised(self.space, self.features.scores(weights), odds)
+        shares = sums.token_marginals(space, scores, n_jobs=self.n_jobs)
+        shares *= np.repeat(self.prices, np.diff(self.space.starts))[:, None]
+        return counts_of(self.votes, shares)
+
+    def terms(self, trust: Trust) -> LogLinearTerms:
+        """Those of a CRF with these votes."""
+        return LikelihoodTerms(self.features, self.space, self.prices, bonus=log_odds(self.votes, trust))
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedVotes:
+    """The same, where they are held shard by shard."""
+
+    held: Held  # of `VotedInputs`
+    form: Form
+    prices: Floats  # [N]
+
+    def counts(self, weights: Floats, trust: Trust) -> Floats:
+        """See `VotedInputs`."""
+        found: Floats = self.held.total(VotedInputs.counts, weights, trust)
+        return found
+
+    def terms(self, trust: Trust) -> LogLinearTerms:
+        """See `VotedInputs`."""
+        return ShardedTerms(self.held.made(VotedInputs.terms, trust), self.form, self.prices)
+
+
+@dataclass(slots=True)
+class VotedGroup:
+    """Inputs with votes: a `LatentGroup`."""
+
+    inputs: VotedInputs | ShardedVotes
+    function_of: Ints  # [S]
     known: Floats  # [S, 2] right and wrong votes on Gold's inputs
     trust: Trust
     options: TrustOptions
-    n_jobs: int | None = None
 
     @classmethod
     def fresh(
-        cls,
-        features: Weighted,
-        space: Space,
-        prices: Floats,
-        votes: EncodedVotes,
-        *,
-        known: Floats,
-        options: TrustOptions,
-        n_jobs: int | None = None,
+        cls, inputs: VotedInputs | ShardedVotes, votes: EncodedVotes, *, known: Floats, options: TrustOptions
     ) -> VotedGroup:
         """A group that trusts its voters as the prior and Gold say."""
         trust = Trust.beforehand(votes.function_of, len(votes.functions), options)
-        trust = estimated(trust, known, votes.function_of, options)
-        return cls(features, space, prices, votes, known, trust, options, n_jobs)
+        return cls(inputs, votes.function_of, known, estimated(trust, known, votes.function_of, options), options)
 
-    def refresh(self, weights: Floats) -> tuple[LikelihoodTerms]:
+    def refresh(self, weights: Floats) -> tuple[LogLinearTerms]:
         """Estimate how far voters are to be trusted; the terms of a CRF with their votes."""
         for _ in range(STEPS):
-            counts = self.counts(weights)
-            self.trust = estimated(self.trust, counts, self.votes.function_of, self.options)
-        return (self._terms(),)
+            self.trust = estimated(self.trust, self.counts(weights), self.function_of, self.options)
+        return (self.inputs.terms(self.trust),)
 
     def value(self, weights: Floats) -> float:
         """Σ price · loss − log prior, with the trust of the moment: the next `refresh` only lowers it."""
-        lost = inner(self.prices, self._terms().losses(weights, n_jobs=self.n_jobs))
-        return lost - log_likelihood(self.trust, self.known) + penalty(self.trust, self.votes.function_of, self.options)
+        inputs = self.inputs
+        n_jobs = inputs.n_jobs if isinstance(inputs, VotedInputs) else None
+        lost = inner(inputs.prices, inputs.terms(self.trust).losses(weights, n_jobs=n_jobs))
+        return lost - log_likelihood(self.trust, self.known) + penalty(self.trust, self.function_of, self.options)
 
     def counts(self, weights: Floats) -> Floats:
         """Expected counts at these weights, with those of Gold, without the prior's. # [S, 2]"""
-        space, scores = sums.raised(self.space, self.features.scores(weights), self._odds())
-        shares = sums.token_marginals(space, scores, n_jobs=self.n_jobs)
-        shares *= np.repeat(self.prices, np.diff(self.space.starts))[:, None]
-        return counts_of(self.votes, shares) + self.known
+        return self.inputs.counts(weights, self.trust) + self.known
 
     def state(self) -> State:
         return {}, {"symbols": self.trust.symbols, "functions": self.trust.functions}
 
     def resume(self, state: State) -> None:
         self.trust = Trust(state[1]["symbols"].copy(), state[1]["functions"].copy())
-
-    def _odds(self) -> Floats:
-        return log_odds(self.votes, self.trust)
-
-    def _terms(self) -> LikelihoodTerms:
-        return LikelihoodTerms(self.features, self.space, self.prices, bonus=self._odds())

@@ -1,6 +1,6 @@
 """A model in a form that other programs read: plain JSON, or ONNX. Chains of order 1, and classes.
 
-JSON holds the features by their names and the weights of each, so a program of fifty lines labels words with it
+JSON holds the features by their names and the weights of each, so a program of sixty lines labels words with it
 (docs/how_to/export.md has one). ONNX holds the weights alone: features come in by their numbers (`models.onnx_graph`).
 """
 

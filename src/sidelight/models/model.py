@@ -25,6 +25,7 @@ from sidelight.structures.structure import InputRows, Structure
 
 Point = list[float | int | None]  # number of the round, objective, gap
 MOST_POINTS = 200  # in a file
+HEAVIEST = 1e100  # sums of weights beyond this would not be numbers
 
 
 def point_of(record: Round) -> Point:
@@ -135,10 +136,15 @@ class Model:
 
     def predict(self, xs: Any, *, n_jobs: int | None = -1) -> list[Any]:
         """The best output of each input; warns (`sidelight.errors.NotProved`) where time ran out for some."""
+        outputs, proved = self.answers(xs, n_jobs=n_jobs)
+        warn_of_early_ends(proved)
+        return outputs
+
+    def answers(self, xs: Any, *, n_jobs: int | None = -1) -> tuple[list[Any], NDArray[np.bool_] | None]:
+        """The same, and which outputs are proved to be the best (None: all)."""
         rows = self.prepare(xs, n_jobs=n_jobs)
         found = self.found(rows, n_jobs=n_jobs)
-        warn_of_early_ends(found.proved)
-        return self.structure.outputs(rows, found.labels)
+        return self.structure.outputs(rows, found.labels), found.proved
 
     def predict_segments(self, xs: Any, *, n_jobs: int | None = -1) -> list[list[Span]]:
         """The segments (first token, last token, label) of each input, which tile it.

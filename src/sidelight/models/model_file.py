@@ -13,7 +13,7 @@ from sidelight.errors import ModelFileError
 from sidelight.features import restore
 from sidelight.features.segments.segment_features import SegmentFunction
 from sidelight.models.files import Tensors, kind_of, read_tensors, write_tensors
-from sidelight.models.model import Model, history_in
+from sidelight.models.model import HEAVIEST, Model, history_in
 from sidelight.rules.taken import LEFT_OUT, SOFT
 from sidelight.structures.chain_structure import restored_chain
 from sidelight.structures.own_structure import restored_own
@@ -31,7 +31,6 @@ PLACES = ("first", "second")  # of the two
 DECISION = "decision."  # arrays of the weights of companion decisions
 SEGMENTS = "sidelight segment model"  # what files of segments were before, of version 1
 VARIABLES = "sidelight joint model"  # and those of variables
-HEAVIEST = 1e100  # sums of weights beyond this would not be numbers
 
 
 def save_model(model: Model, path: str | Path) -> None:

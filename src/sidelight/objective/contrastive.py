@@ -88,7 +88,7 @@ def orders(length: int, kind: str, *, copies: int = 10, rng: np.random.Generator
 def neighbours(
     x: Sequence[Token], kind: str, *, copies: int = 10, rng: np.random.Generator | None = None
 ) -> list[list[Token]]:
-    """The neighbours of an input, itself first, for those who extract features of them anew.
+    """The neighbours of an input, itself first, for those who extract features of them again.
 
     >>> neighbours("abc", "delete")
     [['a', 'b', 'c'], ['b', 'c'], ['a', 'c'], ['a', 'b']]

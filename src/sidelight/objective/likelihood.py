@@ -259,7 +259,7 @@ class LabelledBlocks:
 
     @classmethod
     def of(cls, blocks: OneAtATime[Labelled], held: Held) -> LabelledBlocks:
-        """Blocks with what is told of all their inputs together."""
+        """Blocks with the sums over all their inputs."""
         known = [(part.prices, np.diff(part.batch.starts)) for part in blocks]
         prices, lengths = (np.concatenate(found) for found in zip(*known))
         return cls(blocks, held, prices, offsets_of(lengths))
@@ -326,6 +326,15 @@ class Form:
         """The weights of this form, out of the full layout."""
         return full if self.support is None else self.support.shorten(full)
 
+    def lots(self, batch: Batch) -> list[tuple[int, int]]:
+        """The inputs lo..hi of every shard of a batch, where its place makes several of it."""
+        lots = [] if self.place is None else pieces_of(batch.starts, self.place.shard_tokens)
+        return lots if len(lots) > 1 else []
+
+    def there(self, held: Held) -> Form:
+        """The form of one shard."""
+        return replace(self, place=None, n_jobs=held.n_jobs)
+
     def features(self, batch: Batch) -> Weighted:
         """The features of a batch."""
         scorer = batch.scorer
@@ -346,13 +355,11 @@ class Form:
     def terms(self, part: Labelled | LabelledBlocks) -> LogLinearTerms:
         """The terms of labelled inputs, in their place where they make several shards."""
         if isinstance(part, LabelledBlocks):
-            held = part.held.made(_terms_of, replace(self, place=None, n_jobs=part.held.n_jobs))
+            held = part.held.made(_terms_of, self.there(part.held))
             return ShardedTerms(held, self, part.prices)
-        lots = [] if self.place is None else pieces_of(part.batch.starts, self.place.shard_tokens)
-        if self.place is not None and len(lots) > 1:
+        if self.place is not None and (lots := self.lots(part.batch)):
             held = self.place.hold([part.part(lo, hi) for lo, hi in lots])
-            held = held.made(_terms_of, replace(self, place=None, n_jobs=held.n_jobs))
-            return ShardedTerms(held, self, part.prices)
+            return ShardedTerms(held.made(_terms_of, self.there(held)), self, part.prices)
         features, space = self.features(part.batch), part.batch.space
         if part.answers is not None:
             if not isinstance(part.batch.scorer, LinearScorer):

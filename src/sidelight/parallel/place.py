@@ -11,16 +11,20 @@ question may change it.
 
 from __future__ import annotations
 
+import re
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from sidelight.core.checks import shown
+from sidelight.core.collection import without_collection
 from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.core.records import PlaceFigures
+from sidelight.errors import DataError, Infeasible, SidelightError
 from sidelight.parallel.threads import shards
 
 SHARD_TOKENS = 1 << 18  # of a shard, about; data with fewer is one, and stays in this process
@@ -29,6 +33,7 @@ LOT = 4096  # inputs that are predicted together, at most: distinct words are lo
 LOTS = 16  # of a worker, about, so that all are done at the same time
 FEW = 32  # inputs of a lot that is not worth cutting
 WAITING = 4  # items of a worker that may wait for one before them
+NUMBERED = re.compile(r"\b(example|input|sequence) (\d+)")  # in an error
 
 Function = Callable[..., Any]
 Node = tuple[int, int]  # pieces lo..hi, whose sum is a node of the tree
@@ -67,6 +72,14 @@ class Held(Protocol):
 
     def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
         """The same for function(piece, state, *common, *own) -> (state, summand); a state is None at first."""
+        ...
+
+    def remembered(self) -> list[Any]:
+        """The states that the last `advance` began with, in order."""
+        ...
+
+    def remember(self, states: Sequence[Any]) -> None:
+        """Let the next `advance` begin with these states."""
         ...
 
     def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
@@ -177,28 +190,78 @@ def figures_since(place: Place, began: float) -> PlaceFigures | None:
     return replace(found, solving=max(solving, 0.0))
 
 
-def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any) -> list[Any]:
-    """The results of function(some items, number of the first, *common), one an item, in the order of the items."""
-    size = min(max(len(items) // (LOTS * place.size), FEW), LOT)
-    firsts = range(0, len(items), size)
-    lots = OneAtATime(lambda number: (list(items[firsts[number] : firsts[number] + size]), firsts[number]), len(firsts))
-    answers = dict(place.each_done(_of_lot, lots, function, common, place.n_jobs, ahead=2))
-    return [found for number in range(len(firsts)) for found in answers[number]]
+@without_collection()
+def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any, few: int = FEW) -> list[Any]:
+    """The results of function(some items, *common, n_jobs), one an item, in the order of the items.
+
+    `few` is the fewest that go together, less than usual where each takes long. Errors are those of the first item
+    that has any, and number it as the caller does.
+    """
+    size = min(max(len(items) // (LOTS * place.size), few), LOT)
+    lots = ((list(items[first : first + size]), first) for first in range(0, len(items), size))
+    return [found for lot in in_order(place, _of_lot, lots, function, common, place.n_jobs) for found in lot]
 
 
 def in_order(place: Place, function: Function, items: Iterable[Any], *common: Any) -> Iterator[Any]:
-    """function(item, *common) of items that come one after another, in their order; few are here at a time."""
-    found: dict[int, Any] = {}
+    """function(item, *common) of items that come one after another, in their order; few are here at a time.
+
+    What is wrong with an item is raised when its turn comes, and of each kind of warning the first is given here.
+    """
+    found: dict[int, _Told] = {}
     wanted = 0
-    for number, answer in place.each_done(function, items, *common, ahead=2, most=WAITING * place.size):
-        found[number] = answer
+    warned: set[type[Warning]] = set()
+    for number, told in place.each_done(_told, items, function, common, ahead=2, most=WAITING * place.size):
+        found[number] = told
         while wanted in found:
-            yield found.pop(wanted)
+            told = found.pop(wanted)
+            for category, text in told.warnings:
+                if category not in warned:
+                    warned.add(category)
+                    warnings.warn(text, category, stacklevel=2)
+            if told.error is not None:
+                raise told.error
+            yield told.answer
             wanted += 1
 
 
+class _Told(NamedTuple):
+    """What came of an item."""
+
+    answer: Any
+    error: SidelightError | None
+    warnings: list[tuple[type[Warning], str]]
+
+
+def _told(item: Any, function: Function, common: tuple[Any, ...]) -> _Told:
+    answer: Any = None
+    error: SidelightError | None = None
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("default")
+        try:
+            answer = function(item, *common)
+        except SidelightError as found:
+            error = found
+    return _Told(answer, error, [(one.category, str(one.message)) for one in given])
+
+
 def _of_lot(lot: tuple[list[Any], int], function: Function, common: tuple[Any, ...], n_jobs: int | None) -> Any:
-    return function(*lot, *common, n_jobs)
+    items, first = lot
+    try:
+        return function(items, *common, n_jobs)
+    except (DataError, Infeasible) as error:
+        raise _moved(error, first) from None
+
+
+def _moved(error: DataError | Infeasible, by: int) -> DataError | Infeasible:
+    """An error about an item of a lot, with its number among all."""
+
+    def told(text: str) -> str:
+        return NUMBERED.sub(lambda match: f"{match[1]} {int(match[2]) + by}", text, count=1)
+
+    if isinstance(error, Infeasible):
+        example = None if error.example is None else error.example + by
+        return Infeasible(told(str(error)), example=example, rules=error.rules)
+    return type(error)(told(error.problem), file=error.file, line=error.line, remedy=error.remedy)
 
 
 def pieces_of(starts: Any, tokens: int) -> list[Node]:
@@ -237,6 +300,7 @@ class _Here:
     def __init__(self, pieces: Sequence[Any], n_jobs: int | None) -> None:
         self._pieces = pieces
         self._states: list[Any] = [None] * len(pieces)
+        self._before = self._states
         self.n_jobs = n_jobs
 
     def __len__(self) -> int:
@@ -251,10 +315,17 @@ class _Here:
     def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
         def one(k: int) -> Any:
             more = () if own is None else own[k]
-            self._states[k], found = function(self._pieces[k], self._states[k], *common, *more)
+            self._states[k], found = function(self._pieces[k], self._before[k], *common, *more)
             return found
 
+        self._before = list(self._states)
         return summed((0, len(self)), one)
+
+    def remembered(self) -> list[Any]:
+        return list(self._before)
+
+    def remember(self, states: Sequence[Any]) -> None:
+        self._states = list(states)
 
     def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         def one(k: int) -> Any:

@@ -22,7 +22,8 @@ import numpy as np
 
 from sidelight.core.records import PlaceFigures
 from sidelight.errors import PlaceError
-from sidelight.parallel.place import Function, Held, Node, nodes_within, summed
+from sidelight.parallel.place import Function, Node
+from sidelight.parallel.ray_held import RayHeld
 from sidelight.parallel.ray_worker import Shortage, Weights, Worker, packed, weights_since
 from sidelight.parallel.raylet_line import RayletLine
 
@@ -134,6 +135,22 @@ class Team:
         self._bytes += len(blob) * len(self)
         return self.ray.put(blob)
 
+    def kept(self, value: Any) -> Any:
+        """A reference to a value for one worker."""
+        blob = packed(value)
+        self._look_for_raylet()
+        self._bytes += len(blob)
+        return self.ray.put(blob)
+
+    def fetched(self, references: list[Any]) -> list[bytes]:
+        """What references stand for, one after another."""
+        pending, found = dict.fromkeys(references), {}
+        for reference in self._ready(pending):
+            del pending[reference]
+            found[reference] = self._taken(reference, reference, "what it remembers")
+        self._bytes += sum(map(len, found.values()))
+        return [found[reference] for reference in references]
+
     def question(self, function: Function, common: tuple[Any, ...]) -> Any:
         """A reference to a question, whose large vector is told by its difference from that of the one before."""
         told: list[Any] = list(common)
@@ -168,16 +185,16 @@ class Team:
         self._shards = max(self._shards, size)
         numbers = [n for n in range(len(self)) if len(range(*self.range_of(n, size)))]
         deaths = dict.fromkeys(numbers, 0)
+        names = {n: _named(*self.range_of(n, size)) for n in numbers}
         found: dict[int, Any] = {}
         pending = {_first(result := call(self._actors[n], n)): (n, result) for n in numbers}
         for reference in self._ready(pending):
             number, result = pending.pop(reference)
             try:
-                found[number] = self._taken(result, reference)
+                found[number] = self._taken(result, reference, names[number])
             except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
                 deaths[number] += 1
-                first, last = self.range_of(number, size)
-                self._restart(number, f"shards {first} to {last - 1}", deaths[number], error)
+                self._restart(number, names[number], deaths[number], error)
                 result = call(self._actors[number], number)
                 pending[_first(result)] = (number, result)
         return [found[number] for number in numbers]
@@ -215,7 +232,7 @@ class Team:
         for reference in self._ready(pending):
             item, number, actor = pending.pop(reference)
             try:
-                blob, seconds = self._taken(reference, reference)
+                blob, seconds = self._taken(reference, reference, f"task {item}")
             except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
                 deaths[item] += 1
                 if actor is self._actors[number]:  # else it has been replaced already
@@ -280,14 +297,17 @@ class Team:
                     f"{problem}; has the cluster lost a machine (ray status)? Give fewer workers, and {AGAIN}"
                 )
 
-    def _taken(self, result: Any, reference: Any) -> Any:
+    def _taken(self, result: Any, reference: Any, name: str) -> Any:
         """An answer, with references to what stays in the object store."""
         try:
             answer = self.ray.get(reference)
-        except self.ray.exceptions.RayTaskError as error:
-            cause = error.cause
-            if isinstance(cause, Shortage):
-                raise PlaceError(f"a worker had too little memory for {cause}; {_more_memory()}") from None
+        except (self.ray.exceptions.RayTaskError, self.ray.exceptions.ObjectLostError) as error:
+            cause = getattr(error, "cause", error)
+            if isinstance(cause, Shortage | MemoryError):
+                where = cause if isinstance(cause, Shortage) else name
+                raise PlaceError(f"a worker had too little memory for {where}; {_more_memory()}") from None
+            if isinstance(cause, self.ray.exceptions.ObjectLostError):
+                raise PlaceError(f"what a worker remembered of {name} was lost with its machine; {AGAIN}") from None
             raise cause from None
         return (answer, result[1]) if isinstance(result, list) else answer
 
@@ -299,7 +319,7 @@ class Team:
         where = f"worker {number} with {name}"
         told = f"{type(error).__name__} {error}"
         if deaths > MOST_SHORTAGES and any(sign in told for sign in SHORT_OF_MEMORY):
-            raise PlaceError(f"{where} was ended for want of memory; {_more_memory()}") from None
+            raise PlaceError(f"{where} ended because memory ran out; {_more_memory()}") from None
         if deaths > MOST_DEATHS:
             cause = " ".join(str(error).split())[:300]
             problem = f"{where} died {deaths} times over one question ({cause})"
@@ -322,10 +342,12 @@ class Team:
     def _forget(self) -> None:
         if not self._dropped:
             return
-        keys = [key for key in self._dropped if not any(one.source == key for one in self._sets.values())]
-        for key in keys:
-            self._dropped.remove(key)
-            del self._sets[key]
+        keys: list[int] = []
+        for key in sorted(self._dropped, reverse=True):  # what was made of a set has a later number
+            if not any(one.source == key for one in self._sets.values()):
+                keys.append(key)
+                self._dropped.remove(key)
+                del self._sets[key]
         for actor in self._actors:
             actor.drop.remote(keys)
 
@@ -343,77 +365,6 @@ class Team:
         self._transit += max(time.perf_counter() - began - inference, 0.0)
 
 
-class RayHeld:
-    """Pieces in the workers of a team."""
-
-    def __init__(self, team: Team, key: int, size: int) -> None:
-        self._team, self._key, self._size = team, key, size
-        self._states: list[Any] = [None] * len(team)  # references, one a worker
-
-    def __del__(self) -> None:
-        self._team.drop(self._key)
-
-    def __len__(self) -> int:
-        return self._size
-
-    @property
-    def n_jobs(self) -> int | None:
-        return self._team.threads
-
-    def each(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        team, began = self._team, time.perf_counter()
-        message = team.question(function, common)
-        mine = [self._own(number, own) for number in range(len(team))]
-        found = team.ask(self._key, lambda actor, n: actor.each.remote(self._key, message, mine[n]))
-        answers: dict[int, Any] = {}
-        for blob, _ in found:
-            answers |= pickle.loads(blob)
-        blobs = [blob for blob, _ in found] + mine
-        team.answered(began, blobs, [seconds for _, seconds in found])
-        return [answers[number] for number in range(len(self))]
-
-    def total(self, function: Function, *common: Any) -> Any:
-        team, began = self._team, time.perf_counter()
-        message = team.question(function, common)
-        found = team.ask(self._key, lambda actor, n: actor.total.remote(self._key, message, self._nodes(n)))
-        return self._sum(found, began)
-
-    def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
-        team, began = self._team, time.perf_counter()
-        message, none = team.question(function, common), packed({})
-        mine = [self._own(number, own) for number in range(len(team))]
-
-        def call(actor: Any, n: int) -> Any:
-            before = none if self._states[n] is None else self._states[n]
-            return actor.advance.options(num_returns=2).remote(self._key, message, mine[n], before, self._nodes(n))
-
-        found = team.ask(self._key, call)
-        self._states = [None] * len(team)
-        for (_, state), number in zip(found, self._busy()):
-            self._states[number] = state
-        return self._sum([answer for answer, _ in found], began, mine)
-
-    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
-        return self._team.make(self._key, function, common, own)
-
-    def _busy(self) -> list[int]:
-        return [n for n in range(len(self._team)) if len(range(*self._team.range_of(n, len(self))))]
-
-    def _nodes(self, number: int) -> list[Node]:
-        return nodes_within((0, len(self)), *self._team.range_of(number, len(self)))
-
-    def _own(self, number: int, own: Sequence[tuple[Any, ...]] | None) -> bytes:
-        return packed({} if own is None else {k: own[k] for k in range(*self._team.range_of(number, len(self)))})
-
-    def _sum(self, found: list[tuple[bytes, float]], began: float, sent: Sequence[bytes] = ()) -> Any:
-        known: dict[Node, Any] = {}
-        for blob, _ in found:
-            known |= pickle.loads(blob)
-        total = summed((0, len(self)), known.__getitem__, known)  # type: ignore[arg-type]
-        self._team.answered(began, [*sent, *(blob for blob, _ in found)], [seconds for _, seconds in found])
-        return total
-
-
 def answers(address: str) -> bool:
     """Whether something takes a connection at an address; true where it does not say host and port."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -424,6 +375,10 @@ def answers(address: str) -> bool:
     except (OSError, OverflowError):
         return False
     return True
+
+
+def _named(first: int, last: int) -> str:
+    return f"shards {first} to {last - 1}"
 
 
 def _first(result: Any) -> Any:

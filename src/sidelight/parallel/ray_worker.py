@@ -8,27 +8,53 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import time
+from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
 from sidelight.core.arrays import NO_FLOATS, Floats, Ids
+from sidelight.core.collection import without_collection
 from sidelight.parallel.place import Node, loaded, summed
+from sidelight.rules.files import FILE_MODULE
+from sidelight.rules.rule import Rule
 
 PROTOCOL = 4  # later ones leave arrays that cannot be written to
 
 
 def packed(value: Any) -> bytes:
-    """A message; functions of a user's own script go along as they are."""
+    """A message; functions of a user's own script go along as they are, and so do rules."""
+    with BytesIO() as file:
+        _pickler()(file, protocol=PROTOCOL).dump(value)
+        return file.getvalue()
+
+
+@cache
+def _pickler() -> Any:
+    pickler: Any = _cloudpickle().Pickler
+    table = ChainMap[Any, Any]({Rule: _parts_of_rule}, pickler.dispatch_table)
+    return type("Pickler", (pickler,), {"dispatch_table": table})
+
+
+def _cloudpickle() -> Any:
     from ray import cloudpickle
 
-    dumps: Any = cloudpickle.dumps
-    found: bytes = dumps(value, protocol=PROTOCOL)
-    return found
+    return cloudpickle
+
+
+def _parts_of_rule(rule: Rule) -> tuple[Any, ...]:
+    """A rule with its function: workers may not have the module or the file that it comes from."""
+    module = sys.modules.get(getattr(rule.says, "__module__", None) or "")
+    if module is not None and module.__name__.startswith(FILE_MODULE):
+        _cloudpickle().register_pickle_by_value(module)
+    return Rule, rule.parts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +213,9 @@ class Worker:
         function, common = self._task[1]
         began = time.perf_counter()
         with _memory_for(number, "task"):
-            found = packed(function(pickle.loads(item), *common))
+            with without_collection():
+                whole = pickle.loads(item)
+            found = packed(function(whole, *common))
         return found, time.perf_counter() - began
 
 

@@ -105,7 +105,7 @@ class ShardFile:
     def load(self) -> Shard:
         """The shard; raises as `Shard.open`, and `DataError` on a machine that has no such folder."""
         if not self.folder.is_dir():
-            problem = f"{gethostname()} has no such folder, and was to read shard {self.number}"
+            problem = f"{gethostname()} has no folder to read shard {self.number} from"
             raise DataError(problem, file=self.folder, remedy="prepare the data in a folder that all machines share")
         return Shard.open(self.folder, self.number)
 

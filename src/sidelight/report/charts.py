@@ -1,4 +1,4 @@
-"""Charts as SVG: curves with bands, and values with whiskers where there is no number to draw them by.
+"""Charts as SVG: curves with bands, and values with whiskers where x is not a number.
 
 >>> drawn = curves([Series("SVM", [(10, 60.0, 2.0), (100, 70.0, 1.0)])], title="accuracy", x="tokens")
 >>> drawn is not None and "<polyline" in drawn.text and "SVM" in drawn.text
@@ -19,7 +19,7 @@ Scale = Callable[[float], float]
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, LOW = 460, 290, 62, 14, 24, 46
 DASHES = ("", "7 3", "2 3")  # of series that share a colour
-MANY = 16  # points with marks of their own
+MANY = 16  # points that have marks, where no curve of a chart has more
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,9 @@ def curves(
     across, ticks = _axis(xs, (LEFT, WIDTH - RIGHT), by_decades, at=xs if len(xs) <= MANY else None)
     up, levels = _axis(ys, (HEIGHT - LOW, TOP), logarithmic[1])
     parts = [_frame(ticks, levels, across, up, x, y)]
+    marked = max(len(one.points) for one in kept) <= MANY
     for number, one in enumerate(kept):
-        parts.append(_curve(one, number, across, up, min(ys)))
+        parts.append(_curve(one, number, across, up, min(ys), marked=marked))
     names = [one.name for one in kept]
     keys = _lines(names) if len(names) > 1 else ""
     keys += _told("dotted, hollow: the paper") if any(one.published for one in kept) else ""
@@ -171,7 +172,7 @@ def _number(value: float) -> str:
     return f"{value:,.6g}" if value != int(value) else f"{int(value):,}"
 
 
-def _curve(one: Series, number: int, across: Scale, up: Scale, floor: float) -> str:
+def _curve(one: Series, number: int, across: Scale, up: Scale, floor: float, *, marked: bool) -> str:
     colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
     line = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y, _ in one.points)
     parts = []
@@ -189,7 +190,7 @@ def _curve(one: Series, number: int, across: Scale, up: Scale, floor: float) -> 
         place = f'cx="{across(x):.1f}" cy="{up(y):.1f}" r="3.5"'
         parts.append(f'<circle {place} fill="var(--back)" stroke="{colour}" stroke-width="1.6">')
         parts.append(f"<title>{escape(f'{one.name}, paper: {_number(x)}, {y:.2f}')}</title></circle>")
-    for x, y, std in one.points if len(one.points) <= MANY else ():
+    for x, y, std in one.points if marked or len(one.points) == 1 else ():
         told = f"{one.name}: {_number(x)}, {y:.2f}" + ("" if std is None else f" ± {std:.2f}")
         parts.append(f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="3.2" fill="{colour}">')
         parts.append(f"<title>{escape(told)}</title></circle>")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +26,7 @@ MOST_CONFUSED = 20  # labels in the table of confusions
 MOST_ERRORS = 15
 FAR = 20.0  # times as high: drawn by its logarithm
 AROUND = 6  # tokens on either side of an error
+LONGEST = 60  # characters of a token; of an input with one label three times as many
 
 
 def model_report(
@@ -43,9 +44,10 @@ def model_report(
     guesses = plain if under is None else _outputs(model, under.predict(xs))
     truth = _outputs(model, ys)
     scores = evaluate(truth, guesses, scheme=scheme)
-    page = Page(f"Report on {name}", f"{scores.sentences:,} inputs with {scores.tokens:,} labels")
+    size = f" with {scores.tokens:,} labels" if model.sequences else ""
+    page = Page(f"Report on {name}", f"{scores.sentences:,} inputs{size}")
     page.add("Model", about_model(model))
-    page.add("Scores", *_scores(scores))
+    page.add("Scores", *_scores(scores, model.sequences))
     pairs = Counter(zip(_flat(truth, model.sequences), _flat(guesses, model.sequences)))
     page.add("Confusions", CONFUSIONS, confusions(pairs))
     page.add("Training", *training(model))
@@ -75,15 +77,15 @@ def about_model(model: Model, finds: str = "") -> Html:
     return table(["", ""], rows)
 
 
-def _scores(found: Evaluation) -> list[Html]:
-    shares = [(found.accuracy, "token accuracy"), (found.sentence_accuracy, "inputs entirely right")]
-    if found.types:
-        shares += [
-            (found.precision, "span precision"),
-            (found.recall, "span recall"),
-            (found.f1, "span F1"),
-        ]
-    kinds = [("span", found.types)] if found.types else []
+def _scores(found: Evaluation, sequences: bool) -> list[Html]:
+    """Of tokens, inputs and spans; a class is a label of its input, and no span."""
+    kinds = [("span", found.types)] if found.types and sequences else []
+    if sequences:
+        shares = [(found.accuracy, "token accuracy"), (found.sentence_accuracy, "inputs entirely right")]
+    else:
+        shares = [(found.accuracy, "accuracy"), (found.label_macro_f1, "mean F1 over labels")]
+    if kinds:
+        shares += [(found.precision, "span precision"), (found.recall, "span recall"), (found.f1, "span F1")]
     parts = []
     for what, each in (*kinds, ("label", found.labels)):
         ordered = sorted(each.items(), key=lambda pair: -pair[1].gold)
@@ -100,6 +102,8 @@ def _flat(outputs: Sequence[Any], sequences: bool) -> list[str]:
     return [label for y in outputs for label in y] if sequences else list(outputs)
 
 
+ERRORS = "Arrows lead from predicted labels to right ones; what has a wrong label is underlined."
+IN_SEQUENCES = "Of each input the wrong label that the model gives the highest probability, with the words around it."
 CONFUSIONS = "Rows are right labels, columns predicted ones. The darker a cell, the larger its share of the row."
 
 
@@ -124,7 +128,7 @@ def training(model: Model) -> list[Html | str]:
     gap = curves([apart], title="Gap by round (logarithmic)", x="round", logarithmic=(None, True))
     charts: list[Html | str] = [one for one in (objective, gap) if one is not None]
     if charts:
-        again = "Each completion of open labels starts a new convex problem with a new gap."
+        again = "Each completion of open labels starts a new convex problem, so objective and gap start again."
         return [*([again] if gap is not None and _rises(apart) else []), *charts]
     return [f"{len(points)} rounds, without an objective to plot." if len(points) > 1 else "Done in one round."]
 
@@ -155,12 +159,13 @@ def _errors(
     parts: list[Html | str] = []
     for share, t, count, i in wrong[:MOST_ERRORS]:
         first, last = max(0, t - AROUND), t + AROUND + 1
-        words = [_word(x) for x in xs[i]][first:last] if model.sequences else [_word(xs[i])]
+        words = [_word(x) for x in xs[i]][first:last] if model.sequences else [_single(xs[i])]
         ours, theirs = (guesses[i][first:last], truth[i][first:last]) if model.sequences else ([guesses[i]], [truth[i]])
         others = f", {count} wrong labels" if count > 1 else ""
         parts.append(Html(f'<h4>Input {i + 1}: <span class="faint">{100 * share:.1f} % confident{others}</span></h4>'))
         parts.append(fields(words, ours, theirs, colours, told=True))
-    return parts or ["Every label is right."]
+    explained = f"{IN_SEQUENCES} {ERRORS}" if model.sequences else ERRORS
+    return [explained, *parts] if parts else ["Every label is right."]
 
 
 def _share(own: Floats, t: int, label: int | None) -> float:
@@ -169,10 +174,27 @@ def _share(own: Floats, t: int, label: int | None) -> float:
 
 def _word(x: Any) -> str:
     """What a token shows: itself, its first column, or its features."""
-    if isinstance(x, tuple | list) and x:
-        return str(x[0])
-    text = str(x)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return _cut(str(x[0]) if isinstance(x, tuple | list) and x else _features(x), LONGEST)
+
+
+def _single(x: Any) -> str:
+    """What an input with one label shows: its words, or its features."""
+    return _cut(" ".join(map(_word, x)) if isinstance(x, tuple | list) else _features(x), 3 * LONGEST)
+
+
+def _features(x: Any) -> str:
+    """Names of features, each with its value if that is not 1.
+
+    >>> _features({"cheap": 1.0, "length": 7})
+    'cheap, length: 7'
+    """
+    if not isinstance(x, Mapping):
+        return str(x)
+    return ", ".join(str(name) if value == 1 else f"{name}: {value}" for name, value in x.items())
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _rules(

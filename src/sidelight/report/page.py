@@ -16,7 +16,7 @@ from typing import Any
 
 from sidelight.core.html import Html, escape
 
-COLOURS = ("#2f6fb2", "#c4572b", "#3a8f5c", "#8458a8", "#a37a1e", "#4b8d97", "#b0416c", "#6b7280")
+COLOURS = ("#2f6fb2", "#c4572b", "#3a8f5c", "#8458a8", "#a37a1e", "#b0416c", "#4b8d97", "#6b7280")
 FIELDS = (*COLOURS[:7], "#5b6ee1", "#7a8b1e", "#d46fae", "#4fb3e8", "#e09a2b", "#8a5a3c", COLOURS[7])  # of labels
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2733; --faint: #66717e; --line: #d9dee5; --back: #ffffff; --soft: #f3f6f9;
@@ -35,6 +35,7 @@ table { border-collapse: collapse; font-size: 14px; }
 th, td { padding: .25rem .8rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td.number[style] { padding-left: .6rem; }
 .fields { line-height: 1.35; max-width: 36rem; }
 .field { display: inline; border-bottom: 2px solid; border-radius: 3px; line-height: 2; margin-right: .1rem;
   padding: .05rem .3rem .12rem; -webkit-box-decoration-break: clone; box-decoration-break: clone; }

@@ -10,7 +10,6 @@ import numpy as np
 
 from sidelight.core.html import Html, escape
 from sidelight.evaluate.parts import Measure, PartScores, part_counts, score_parts
-from sidelight.evaluate.scores import Counts
 from sidelight.models.model import Model
 from sidelight.report.model_report import (
     CONFUSIONS,
@@ -47,7 +46,7 @@ def structure_report(
     scores = score_parts(measures, truth, guesses)
     page = Page(f"Report on {name}", f"{scores.outputs:,} inputs", style=STYLE)
     page.add("Model", about_model(model, finds))
-    page.add("Scores", *_scores(scores, measures, truth, guesses))
+    page.add("Scores", *_scores(scores))
     for one, pairs in _confused(measures, truth, guesses):
         page.add(f"Confusions: {one.name}", CONFUSIONS, confusions(pairs))
     page.add("Training", *training(model))
@@ -65,31 +64,18 @@ def structure_report(
     return page.html()
 
 
-def _scores(found: PartScores, measures: Sequence[Measure], truth: Sequence[Any], guesses: Sequence[Any]) -> list[Html]:
+def _scores(found: PartScores) -> list[Html]:
     shares = [(counts.f1, one.score) for one, counts in zip(found.measures, found.counts)]
     if found.whole is not None and found.outputs:
         shares.append((100.0 * found.whole / found.outputs, "outputs entirely right"))
     heads = ["precision", "recall", "F1", "gold", "predicted", "right"]
     lines = [(one.name, *counts_of(counts)) for one, counts in zip(found.measures, found.counts)]
     tables = [table(["parts", *heads], lines)]
-    for one, pairs in _confused(measures, truth, guesses):
-        by_label = sorted(_label_counts(pairs).items(), key=lambda pair: -pair[1].gold)
-        tables.append(table([f"label ({one.name})", *heads], [(label, *counts_of(own)) for label, own in by_label]))
+    for one, labels in zip(found.measures, found.by_label):
+        if labels:
+            lines = [(label, *counts_of(own)) for label, own in labels.items()]
+            tables.append(table([f"label ({one.name})", *heads], lines))
     return [cards((f"{share:.2f} %", words) for share, words in shares), *tables]
-
-
-def _label_counts(pairs: Counter[tuple[str, str]]) -> dict[str, Counts]:
-    """Scores of every label, from (right, predicted) labels.
-
-    >>> _label_counts(Counter({("a", "a"): 3, ("a", "none"): 1}))["a"].recall
-    75.0
-    """
-    gold, predicted = Counter[str](), Counter[str]()
-    for (right, guess), count in pairs.items():
-        gold[right] += count
-        predicted[guess] += count
-    names = [name for name in dict.fromkeys([*gold, *predicted]) if name != NONE]
-    return {name: Counts(gold=gold[name], predicted=predicted[name], correct=pairs[name, name]) for name in names}
 
 
 def _confused(

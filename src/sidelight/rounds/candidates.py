@@ -213,7 +213,7 @@ class CandidateLearner(RoundByRound):
         return None
 
     def _turn_to(self, labels: Ids, which: Ints) -> None:
-        """Another completion: cuts against the old outputs are made anew, or dropped."""
+        """Another completion: cuts against the old outputs are rebuilt, or dropped."""
         self.labels = labels
         self._groups = self.problem.convex(labels)
         if self.slack is not None:

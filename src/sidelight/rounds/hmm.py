@@ -114,6 +114,8 @@ class HmmLearner(RoundByRound):
         arrays |= {} if hmm.second is None else {"second": hmm.second}
         if isinstance(self.completion, Ruled):
             arrays["penalties"] = np.array(self.completion.used)
+            if (began := self.problem.began(self.completion)) is not None:
+                arrays["multipliers"] = began
         return {}, arrays
 
     def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -122,6 +124,9 @@ class HmmLearner(RoundByRound):
             self.completion.penalties = array_of(
                 arrays, "penalties", np.float64, [count], low=0.0, finite=False
             ).tolist()
+            if "multipliers" in arrays:
+                rows = self.completion.rows()
+                self.problem.begin_at(self.completion, array_of(arrays, "multipliers", np.float64, [rows]))
         names = ("start", "transition", "emission", "stop", "second")
         fresh = {name: getattr(self.hmm, name) for name in names}
         self.hmm = Hmm(

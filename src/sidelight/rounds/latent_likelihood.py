@@ -61,7 +61,7 @@ class LatentOptions:
     iterations: int = 20  # rounds after the one for known terms
     decrease: float = 1e-5
     solving: LikelihoodOptions = field(default_factory=LikelihoodOptions)
-    steps: int = 20  # of L-BFGS in a round but the first: estimates that are soon made anew need no exact minimum
+    steps: int = 20  # of L-BFGS in a round but the first: estimates that are soon replaced need no exact minimum
 
     def __post_init__(self) -> None:
         if self.solving.solver != "lbfgs":

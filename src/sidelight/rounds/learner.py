@@ -143,7 +143,7 @@ class RoundByRound(ABC):
         return self.weights
 
     def state(self) -> State:
-        """Everything needed to go on; where training ended for want of rounds, more may be allowed later."""
+        """Everything needed to continue; if training ended at its limit of rounds, more may be allowed later."""
         values: dict[str, Any] = {"name": self._called(), "rounds": self.rounds, "seconds": self.seconds}
         values["done"] = self.done and not self.limited
         arrays: dict[str, NDArray[Any]] = {}

@@ -5,7 +5,7 @@ completion were broken. Chang's thesis (2011, section 6.5.4) runs it fifty times
 the lowest objective, which needs no labels.
 
 Learners go abreast: a wave makes one round of each that is running, on as many threads as are given, and their rounds
-are told in the order of the restarts. When one ends, its weights are kept if they are the best, and the next begins.
+are reported in the order of restarts. When one ends, its weights are kept if they are the best, and the next begins.
 Its last round is then told when a better one has ended, or at the very end: the last of all rounds is that of the
 restart that is kept.
 All of this depends on rounds, never on time, so any number of threads gives the same bits.

@@ -21,6 +21,7 @@ from sidelight.errors import DataError
 from sidelight.rules.rule import Rule, checked_rules
 
 Found = TypeVar("Found")
+FILE_MODULE = "sidelight_file_"  # how the names of their modules begin: no other process can import these
 
 
 def read_rules(path: str | Path) -> list[Rule]:
@@ -36,7 +37,7 @@ def run_file(path: str | Path, take: Callable[[ModuleType, Path], Found], *, rem
     path = Path(file_name(path)).absolute()
     if not path.is_file():
         raise DataError("there is no such file", file=path, remedy=remedy)
-    name = f"sidelight_file_{path.stem}_{zlib.crc32(str(path).encode()):x}"
+    name = f"{FILE_MODULE}{path.stem}_{zlib.crc32(str(path).encode()):x}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise DataError("this is not a file of Python", file=path, remedy="give it a name that ends in .py")

@@ -112,7 +112,7 @@ class Labels:
             problem = f"the rule asks for y[{t}] of an output with {len(self._items)} tokens"
             raise NoSuchPlace(problem, remedy="stay within x.positions") from None
         except TypeError:
-            raise Misused(f"y[…] takes the place of a token, a whole number, not {t!r}") from None
+            raise Misused(f"y[…] takes the position of a token, a whole number, not {t!r}") from None
 
     def __len__(self) -> int:
         return len(self._items)

@@ -123,13 +123,17 @@ class Rule:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What `@rule` stands above is called as the rule itself, so pickle would not find the function by its name."""
-        rest = self.name, self.penalty, self.sentence, self.labels, self.reads_input
+        says, *rest = self.parts()
         module, path = (getattr(self.says, part, None) for part in ("__module__", "__qualname__"))
         if isinstance(module, str) and isinstance(path, str) and "<" not in path:
             namesake = _named(module, path)
             if isinstance(namesake, Rule) and namesake.says is self.says:
                 return _pickled, (module, path, *rest)
-        return Rule, (self.says, *rest)
+        return Rule, (says, *rest)
+
+    def parts(self) -> tuple[Any, ...]:
+        """What a rule is made of."""
+        return self.says, self.name, self.penalty, self.sentence, self.labels, self.reads_input
 
     def _unsaid(self) -> str:
         """Something to say of a rule without a sentence: its name in words, or where it stands."""

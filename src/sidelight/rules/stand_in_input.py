@@ -2,7 +2,7 @@
 
 Whatever is asked of it gives the same sort of thing again: an item, an attribute, the result of a call. It is true, it
 counts 1 where a number is needed, and it unpacks into a few of its kind. What goes wrong because of it says nothing of
-the rule, and is told by its mark in the message.
+the rule, and its mark in the message shows it.
 """
 
 from __future__ import annotations

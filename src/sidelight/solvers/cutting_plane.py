@@ -25,7 +25,7 @@ from sidelight.core.arrays import Floats, Ints, Keys
 from sidelight.core.kernels import inner
 from sidelight.objective.cuts import Cuts, Terms, Worst, total_loss
 from sidelight.solvers.dual_coordinate import dual_value, sweeps, worst_values
-from sidelight.solvers.duals.reached import GapSolver, Reached
+from sidelight.solvers.duals.solver_round import GapSolver, SolverRound
 from sidelight.solvers.duals.working_set import WorkingSet
 
 BLOCK_SWEEPS = 3
@@ -76,7 +76,7 @@ class CuttingPlane(GapSolver):
         `worst` is what the terms are worth there, if that is known: else it takes an inference for every term.
 
         The working set stays, so the caller must have removed cuts that no longer hold; the dual point's weights are
-        made anew from it.
+        rebuilt from it.
         """
         self.start = start.copy()
         self.weights = self._made_from(self.pool.alphas)
@@ -89,7 +89,7 @@ class CuttingPlane(GapSolver):
         worst = terms.worst(weights) if worst is None else worst
         return self._regulariser(weights) + total_loss(worst.values, terms.prices, self.power)
 
-    def round(self, terms: Terms, *, violation: float, tolerance: float) -> Reached:
+    def round(self, terms: Terms, *, violation: float, tolerance: float) -> SolverRound:
         """One round; see the module's text. `violation` is ε."""
         new = 0
         blocks = terms.parts()
@@ -118,7 +118,7 @@ class CuttingPlane(GapSolver):
         else:
             self.at_best = False
         self.gap = self.best_primal - dual
-        return Reached(primal, dual, new, len(self.pool), sweeps)
+        return SolverRound(primal, dual, new, len(self.pool), sweeps)
 
     def _made_from(self, alphas: Floats) -> Floats:
         weights = self.pool.weights(len(self.weights), alphas)

@@ -23,7 +23,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
 from sidelight.core.file_contents import array_like, number_of
-from sidelight.solvers.duals.reached import GapSolver, Reached
+from sidelight.solvers.duals.solver_round import GapSolver, SolverRound
 
 State = TypeVar("State")
 Given = TypeVar("Given", contravariant=True)
@@ -67,14 +67,14 @@ class ExponentiatedGradient(Generic[State], GapSolver):
     def gap(self) -> float:
         return self.best_primal - self.dual
 
-    def epoch(self, problem: DualProblem[State], rng: np.random.Generator) -> Reached:
+    def epoch(self, problem: DualProblem[State], rng: np.random.Generator) -> SolverRound:
         """One pass over the examples."""
         problem.sweep(rng.permutation(len(problem)), self.potentials, self.weights)
         self.weights, self.dual = problem.settled(self.potentials)
         primal = problem.primal(self.weights)
         if primal < self.best_primal:
             self.best, self.best_primal = self.weights, primal
-        return Reached(primal, self.dual)
+        return SolverRound(primal, self.dual)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Floats]]:
         """All but the potentials."""

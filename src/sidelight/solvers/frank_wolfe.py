@@ -33,7 +33,7 @@ from sidelight.core.kernels import GOLDEN, inner
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.online.online_margin import ChainBlocks
 from sidelight.solvers.duals.cut_blocks import CutBlocks
-from sidelight.solvers.duals.reached import GapSolver, PartlyReached
+from sidelight.solvers.duals.solver_round import GapSolver, PartialSolverRound
 
 OPTIMISM = 0.65  # how much of an estimate the true gap is taken to be before one was measured
 
@@ -85,7 +85,7 @@ class FrankWolfe(GapSolver):
         totals = np.zeros(size) if options.average else None
         return cls(np.zeros(size), np.full(count, np.inf), options, random, np.zeros(size), np.zeros(size), totals)
 
-    def round(self, blocks: Blocks, *, tolerance: float, measure: bool = False) -> PartlyReached:
+    def round(self, blocks: Blocks, *, tolerance: float, measure: bool = False) -> PartialSolverRound:
         """One pass with looking, `cached` without, and where it is time, or asked for, one for the true gap."""
         options = self.options
         drawn = options.sampling == "gap" and self.rounds > 0
@@ -102,8 +102,8 @@ class FrankWolfe(GapSolver):
         if measure or self.rounds % options.every == 0 or likely:
             primal = self._evaluate(blocks, tolerance)
             self.truth = min(max(primal - self.dual, 0.0) / estimate, 1.0) if estimate > 0.0 else 1.0
-            return PartlyReached(primal, self.dual, working_set=blocks.outputs)
-        return PartlyReached(None, self.dual, working_set=blocks.outputs)
+            return PartialSolverRound(primal, self.dual, working_set=blocks.outputs)
+        return PartialSolverRound(None, self.dual, working_set=blocks.outputs)
 
     def average(self) -> Floats:
         """The average of the weights, weight k after visit k."""

@@ -39,7 +39,7 @@ from sidelight.core.file_contents import array_like, array_of
 from sidelight.core.kernels import inner
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import SummedTerms
-from sidelight.solvers.duals.reached import Reached
+from sidelight.solvers.duals.solver_round import SolverRound
 from sidelight.solvers.duals.summed_cuts import SummedCuts
 
 IDLE = 10
@@ -78,7 +78,7 @@ class GroupSlack(SummedCuts):
         numbers = np.array([self.best_primal, self.reach])
         return {**self.constraints(), "weights": self.weights, "best": self.best, "numbers": numbers}
 
-    def step(self, groups: Sequence[SummedTerms], epsilons: Sequence[float]) -> Reached:
+    def step(self, groups: Sequence[SummedTerms], epsilons: Sequence[float]) -> SolverRound:
         """One iteration over groups of terms with their precisions ε; without new constraints these are reached.
 
         The primal is that at the point of the iteration, and of the best weights when the precision is reached.
@@ -98,14 +98,14 @@ class GroupSlack(SummedCuts):
         dual, size = self.bound(), len(self.rows)
         enough = sum(epsilon * float(np.sum(terms.prices)) for epsilon, terms in zip(epsilons, groups))
         if self.best_primal - dual <= enough + 1e-12 * (1.0 + abs(self.best_primal)):
-            return Reached(self.best_primal, dual, 0, size)
+            return SolverRound(self.best_primal, dual, 0, size)
         for group, (terms, worst) in enumerate(zip(groups, maxima)):
             self._sum_up(group, terms, worst.outputs, np.where(worst.values > 0, terms.prices, 0.0))
         self.solve(len(groups), most_idle=IDLE)
-        return Reached(primal, dual, len(groups), size)
+        return SolverRound(primal, dual, len(groups), size)
 
     def turned(self, groups: Sequence[SummedTerms]) -> GroupSlack:
-        """New terms over the same outputs: the constraints that have weight, made anew, and the best weights."""
+        """New terms over the same outputs: the constraints that have weight, rebuilt, and the best weights."""
         new = GroupSlack.at(self.best, plain=self.plain)
         new.reach = self.reach
         kept = np.flatnonzero(self.alphas > 0)

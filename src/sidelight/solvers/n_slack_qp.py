@@ -25,7 +25,7 @@ from sidelight.core.kernels import inner
 from sidelight.features.counts import SparseRows, stacked
 from sidelight.objective.cuts import Terms, total_loss
 from sidelight.solvers.duals.block_qp import solve
-from sidelight.solvers.duals.reached import GapSolver, Reached
+from sidelight.solvers.duals.solver_round import GapSolver, SolverRound
 
 PRECISE = 1e-10  # to which a working set is solved, relative to its largest offset
 
@@ -53,7 +53,7 @@ class NSlackQP(GapSolver):
             raise ValueError(f"power is {power}; give 1 or 2")
         return cls(np.zeros(size), np.zeros(size), power)
 
-    def round(self, terms: Terms, *, violation: float) -> Reached:
+    def round(self, terms: Terms, *, violation: float) -> SolverRound:
         """One round; `violation` is ε."""
         worst = terms.worst(self.weights)
         primal = 0.5 * inner(self.weights, self.weights) + total_loss(worst.values, terms.prices, self.power)
@@ -70,7 +70,7 @@ class NSlackQP(GapSolver):
             cuts = terms.cuts(worst, which)
             self._add(cuts.terms, cuts.slopes, cuts.offsets)
             self._solve(terms.prices)
-        return Reached(primal, dual, len(which), len(self.terms))
+        return SolverRound(primal, dual, len(which), len(self.terms))
 
     def _add(self, terms: Ints, slopes: SparseRows, offsets: Floats) -> None:
         before, size = len(self.terms), len(self.terms) + len(terms)

@@ -30,7 +30,7 @@ from sidelight.core.kernels import inner, kernel
 from sidelight.errors import ModelFileError
 from sidelight.features.counts import SparseRows, sparse_dot
 from sidelight.objective.cuts import Cuts, Terms, total_loss
-from sidelight.solvers.duals.reached import GapSolver, PartlyReached
+from sidelight.solvers.duals.solver_round import GapSolver, PartialSolverRound
 from sidelight.solvers.duals.summed_cuts import SummedCuts
 
 
@@ -65,7 +65,7 @@ class OneSlack(SummedCuts, GapSolver):
         """No constraints yet; the weights are zero."""
         return cls(np.zeros(size), np.zeros(size), OneSlackOptions() if options is None else options)
 
-    def round(self, terms: Terms, *, infer: bool = False) -> PartlyReached:
+    def round(self, terms: Terms, *, infer: bool = False) -> PartialSolverRound:
         """One iteration, see the module's text; with inference in any case if asked for."""
         cut = None if infer or not self._may_use_cache() else self._from_cache(terms)
         slack = max(0.0, float(np.max(self._values(), initial=0.0)))
@@ -80,7 +80,7 @@ class OneSlack(SummedCuts, GapSolver):
         self.solve(1, most_idle=self.options.idle)
         self.dual = self.bound()
         self.gap = self.best_primal - self.dual
-        return PartlyReached(primal, self.dual, 1, len(self.rows))
+        return PartialSolverRound(primal, self.dual, 1, len(self.rows))
 
     def _may_use_cache(self) -> bool:
         return bool(np.isfinite(self.gap)) and self.cached_in_a_row < self.options.most_cached

@@ -45,7 +45,7 @@ from sidelight.core.file_contents import array_like, array_of, whole_of
 from sidelight.core.kernels import GOLDEN, inner
 from sidelight.objective.cuts import LOGISTIC, Terms, conjugate_total, total_loss
 from sidelight.objective.online.online_steps import Clock
-from sidelight.solvers.duals.reached import GapSolver, PartlyReached
+from sidelight.solvers.duals.solver_round import GapSolver, PartialSolverRound
 
 
 class SubgradientEpoch(Protocol):
@@ -137,7 +137,7 @@ class Subgradient(GapSolver):
             return self.weights()
         return (self.vector * self.clock.scales - self.totals) / self.clock.weight
 
-    def round(self, epoch: SubgradientEpoch, terms: Terms, *, measure: bool = False) -> PartlyReached:
+    def round(self, epoch: SubgradientEpoch, terms: Terms, *, measure: bool = False) -> PartialSolverRound:
         """One epoch in random order, and where it is time, or asked for, a measurement."""
         if self.options.average == "suffix" and self.rounds & (self.rounds - 1) == 0:
             self.totals[:] = 0.0
@@ -156,14 +156,14 @@ class Subgradient(GapSolver):
         )
         self.rounds += 1
         if self.rounds % self.options.every and not measure:
-            return PartlyReached(None, None)
+            return PartialSolverRound(None, None)
         self.best_dual = max(self.best_dual, self._dual(terms.prices))
         weights = self.result()
         primal = 0.5 * inner(weights, weights) + total_loss(terms.worst(weights).values, terms.prices, self.power)
         if primal < self.best_primal:
             self.best_primal = primal
             self.best[:] = weights
-        return PartlyReached(primal, self.best_dual)
+        return PartialSolverRound(primal, self.best_dual)
 
     def _dual(self, prices: Floats) -> float:
         """The dual value of the weights now; whole epochs lie behind them."""

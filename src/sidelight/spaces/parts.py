@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,27 +105,32 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class PartLoss:
-    """One for every part whose labels are not those of the targets, which are within the candidates: its 0/1 loss."""
+class _PartCost:
+    """A cost of whole parts, against targets that are within the candidates."""
 
     targets: Ids  # [T]
     parts: Parts
 
-    def part(self, first: int, last: int) -> PartLoss:
+    def part(self, first: int, last: int) -> Self:
         """The cost of the tokens first..last alone."""
-        return PartLoss(self.targets[first:last], self.parts.part(first, last))
+        return replace(self, targets=self.targets[first:last], parts=self.parts.part(first, last))
 
-    def take(self, slots: Ints) -> PartLoss:
+    def take(self, slots: Ints) -> Self:
         """The cost of some tokens alone."""
         return replace(self, targets=self.targets[slots], parts=self.parts.take(slots))
 
-    def with_targets(self, targets: Ids) -> PartLoss:
+    def with_targets(self, targets: Ids) -> Self:
         """The same cost against other targets."""
         return replace(self, targets=targets)
 
     def add_to(self, block: Floats, first: int) -> None:
         """Raises `Intractable`: the cost does not decompose over tokens; a `PartSpace` counts it by itself."""
         raise Intractable("a cost of chunks needs a space of chunks")
+
+
+@dataclass(frozen=True, slots=True)
+class PartLoss(_PartCost):
+    """One for every part whose labels are not those of the targets: its 0/1 loss."""
 
     def of(self, starts: Ints, labels: Ids) -> Floats:
         """The cost of each sequence's labels. # [N]"""
@@ -138,27 +143,8 @@ class PartLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class PartLeavingCost:
+class PartLeavingCost(_PartCost):
     """One for every part whose labels leave its candidates (Δ_min of CLLP's Eq. 8 where parts are chunks)."""
-
-    targets: Ids  # [T]
-    parts: Parts
-
-    def part(self, first: int, last: int) -> PartLeavingCost:
-        """The cost of the tokens first..last alone."""
-        return PartLeavingCost(self.targets[first:last], self.parts.part(first, last))
-
-    def take(self, slots: Ints) -> PartLeavingCost:
-        """The cost of some tokens alone."""
-        return PartLeavingCost(self.targets[slots], self.parts.take(slots))
-
-    def with_targets(self, targets: Ids) -> PartLeavingCost:
-        """The same cost against other targets."""
-        return replace(self, targets=targets)
-
-    def add_to(self, block: Floats, first: int) -> None:
-        """Raises `Intractable`: the cost does not decompose over tokens; a `PartSpace` counts it by itself."""
-        raise Intractable("a cost of leaving chunks needs a space of chunks")
 
     def of(self, starts: Ints, labels: Ids) -> Floats:
         """The cost of each sequence's labels. # [N]"""

@@ -23,7 +23,7 @@ from sidelight.structures.structure import Need, OutputKind
 
 Heed = Literal[
     "cost",  # what a wrong label costs, and class weights
-    "loss",  # the hinge or its square, as it is told
+    "loss",  # the hinge or its square, as chosen
     "prices",  # of kinds of evidence
     "states",  # hidden ones of labels, which are completed
     "rules",  # in learning, and not in prediction alone
@@ -39,7 +39,7 @@ class LearnerSpec:
 
     name: ClassVar[str] = ""
     takes: ClassVar[tuple[str, ...]] = ("gold",)  # kinds of evidence
-    ignores: ClassVar[tuple[str, ...]] = ()  # kinds of evidence that it takes, and that say nothing to it
+    ignores: ClassVar[tuple[str, ...]] = ()  # kinds of evidence that it takes, and does not learn from
     and_takes: ClassVar[str] = ""  # what else the table tells of evidence
     needs: ClassVar[frozenset[Need]] = frozenset({Need.BEST})
     heeds: ClassVar[frozenset[Heed]] = frozenset({"cost", "prices"})
@@ -116,7 +116,7 @@ class LearnerSpec:
 
     @property
     def longest(self) -> int | None:
-        """The most tokens of a segment, where it is told of that."""
+        """The most tokens of a segment, if this is set."""
         return None
 
     def told(self) -> Mapping[str, Any]:
@@ -148,7 +148,7 @@ class LearnerSpec:
     def learns_from(cls) -> str:
         """The evidence that it takes, in words."""
         said = ", ".join(in_words(kind) for kind in cls.takes) + cls.and_takes
-        return said + "".join(f"; {in_words(kind)} says nothing to it" for kind in cls.ignores)
+        return said + "".join(f"; {in_words(kind)} is ignored" for kind in cls.ignores)
 
     @classmethod
     def entry(cls) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ class Range:
     goes_with: tuple[str, tuple[str, ...]] | None = None  # another option, and those of its values that this one is for
 
     def has(self, value: float) -> bool:
-        """Whether a number is within; none that is no number is."""
+        """Whether a number is within; NaN never is."""
         return (
             (self.low is None or value >= self.low)
             and (self.high is None or value <= self.high)

@@ -269,13 +269,13 @@ def check_features(features: Any) -> None:
 
 
 def check_whole(name: str, value: Any) -> None:
-    """Raises ValueError for what is no whole number."""
+    """Raises ValueError if it is not a whole number."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ValueError(f"{name} is {shown(value)}; give a whole number")
 
 
 def check_seed(seed: Any) -> None:
-    """Raises ValueError for what is no whole number from 0 on."""
+    """Raises ValueError if it is not a whole number from 0 on."""
     check_whole("seed", seed)
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed is {seed}; give a number that is not negative, and below 2**63")

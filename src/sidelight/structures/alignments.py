@@ -115,7 +115,7 @@ class SegmentAlignment(OfStrings):
         return mask
 
     def first_weights(self) -> Floats:
-        """Pairs of single symbols are good, for want of better knowledge."""
+        """Pairs of single symbols are good, since nothing better is known."""
         weights = np.zeros((1 << self.bits) + 1)
         weights[pair_features.single_place(self.bits)] = 1.0
         return weights

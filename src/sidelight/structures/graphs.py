@@ -141,7 +141,7 @@ class GraphAlignment:
         return ["deleted" if not choice else names[place] for choice, place in zip(choices.tolist(), places)]
 
     def first_weights(self) -> Floats:
-        """Words that are similar are mapped, for want of better knowledge."""
+        """Words that are similar are mapped, since nothing better is known."""
         return self.weights(same=1.0, lower=1.0, beginning=1.0, letters=1.0)
 
     def _rows(self, one: Graph, two: Graph, choices: int, i: int) -> SparseRows:

@@ -96,7 +96,7 @@ class CharacterAlignment(OfStrings):
         return ["nothing" if j is None else f"{j} {x[1][j]}" for j in self.decode(x, choices)]
 
     def first_weights(self) -> Floats:
-        """Letters in the same places are linked, for want of better knowledge."""
+        """Letters in the same places are linked, since nothing better is known."""
         return self.weights({}, distance=1.0)
 
     def _choice(self, x: Strings, target: Target) -> int:

@@ -99,7 +99,7 @@ class EntityRelation:
         return {ENTITY: tuple(range(count)), RELATION: tuple(range(count, len(self.choice_names)))}
 
     def batch(self, xs: Sequence[EntitySentence]) -> Batch:
-        """Sentences with all of their outputs; raises `DataError` for one without entities, or with spans amiss."""
+        """Sentences with all of their outputs; raises `DataError` for one without entities, or with invalid spans."""
         for i, x in enumerate(xs):
             _check_spans(x, i)
         counts = np.array([len(x.spans) for x in xs], dtype=np.int64)

@@ -28,7 +28,7 @@ def name_of(choices: Ids) -> str:
 
 
 def check_found(law: str, paths: Paths, lists: list[ListedOutputs], values: list[Floats]) -> None:
-    """Each input's output is listed, has the value that is told, and no output has a higher one."""
+    """Each input's output is listed, has the value that is reported, and no output has a higher one."""
     for one, own in zip(lists, values):
         labels, value = paths.labels[one.slots], float(paths.values[one.number])
         place = one.place(labels)

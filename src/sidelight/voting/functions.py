@@ -127,7 +127,7 @@ def check_scheme(scheme: str | None) -> None:
 
 
 def check_outside(outside: Any) -> None:
-    """Raise `ValueError` for what is no label."""
+    """Raise `ValueError` if it is not a label."""
     if not is_hashable(outside):
         raise ValueError(f"outside is {shown(outside)}; give a label, or None")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +15,14 @@ from sidelight.commands.registry.labels import read_label_items, write_label_ite
 from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.outputs import note
 from sidelight.commands.shared.structured import answers_of, filled, limited, note_unproven, refuse, under_rules
+from sidelight.core.arrays import Floats
 from sidelight.data.items import Item
 from sidelight.errors import DataError
+from sidelight.estimators.placed_prediction import judge_in, predict_in
 from sidelight.evaluate.parts import Measure
 from sidelight.evaluate.ranking import RankingScores, score_rankings
 from sidelight.models.model import Model
+from sidelight.parallel import place_of
 
 ANSWERS = (Measure("answers", lambda good: [good], share=True), Measure("yes", lambda good: ["yes"] * good))
 
@@ -30,15 +34,18 @@ class AskedModel:
     model: Model
     entry: StructureEntry | None
     jobs: int
+    place: str | None
 
     @classmethod
-    def loaded(cls, path: Path, *, seconds: float | None, rules: Sequence[Path] | None = None, jobs: int) -> AskedModel:
+    def loaded(
+        cls, path: Path, *, seconds: float | None, rules: Sequence[Path] | None = None, jobs: int, place: str | None
+    ) -> AskedModel:
         """The model of a file, under rules if its structure has any."""
         model = limited(load(path), seconds)
         entry = entry_of(model)
         if entry is None:
             refuse("decisions of labels", {"--rules": bool(rules)})
-        return cls(model if entry is None else under_rules(model, entry, rules), entry, jobs)
+        return cls(model if entry is None else under_rules(model, entry, rules), entry, jobs, place)
 
     def read(self, path: Path, format: str | None) -> list[Item]:
         """The inputs of a file, with what it says of their answers and groups."""
@@ -56,20 +63,27 @@ class AskedModel:
         """Items with the score of their best structure, and the structure."""
         xs = [item.x for item in items]
         if self.entry is None:
-            rows = self.model.prepare(xs, n_jobs=self.jobs)
-            outputs, scores = self.model.predict(rows, n_jobs=self.jobs), self.model.judge(rows, n_jobs=self.jobs)
+            scores, outputs = self._labels(xs)
             answered = [replace(item, said=output) for item, output in zip(items, outputs)]
         else:
-            answers = answers_of(self.model, xs, jobs=self.jobs)
+            answers = answers_of(self.model, xs, jobs=self.jobs, place=self.place)
             note_unproven(answers)
             answered, scores = filled(self.entry, items, answers), answers.scores
         return [replace(item, score=float(score)) for item, score in zip(answered, scores)]
+
+    def _labels(self, xs: Sequence[Any]) -> tuple[Floats, list[Any]]:
+        """Decisions about inputs, and the labels of these."""
+        where = place_of(self.place, self.jobs)
+        if where.remote:
+            return judge_in(where, self.model, xs, None), predict_in(where, self.model, xs)
+        rows = self.model.prepare(xs, n_jobs=self.jobs)
+        return self.model.judge(rows, n_jobs=self.jobs), self.model.predict(rows, n_jobs=self.jobs)
 
     def judged(self, items: Sequence[Item]) -> list[Item]:
         """The same with the model's own answer: yes from a score of 0 on."""
         if self.model.threshold == 0.0:
             given = self.model.about.get("evidence") or {}
-            why = "training ended before it came to good and bad inputs"
+            why = "training ended before it used good and bad inputs"
             why = why if given.get("companion") else "the model has not learned from good and bad inputs"
             note(f"{why}, so its answers mean little; its ranking may not")
         return [replace(item, good=bool(item.score >= 0.0)) for item in self.scored(items) if item.score is not None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def _output(structure: EntityRelation, item: Item, kind: str) -> Any:
 
 
 def _names(items: Sequence[Item]) -> dict[str, Any]:
-    """The types and relations that are told."""
+    """The types and relations that are known."""
     types: set[str] = set()
     relations: set[str] = set()
     for item in items:
@@ -112,6 +113,10 @@ def _spoiled(xs: Sequence[EntitySentence], seed: int) -> list[EntitySentence]:
     return [EntitySentence(tuple(words), x.spans) for words, x in zip(shuffled([x.tokens for x in xs], seed=seed), xs)]
 
 
+def _named(y: Extraction) -> dict[tuple[int, int], str]:
+    return {(head, tail): name for head, tail, name in y.relations}
+
+
 ENTRY = StructureEntry(
     name="relations",
     line="Which types the entities of a sentence have, and which relations there are between them, decided together.",
@@ -121,8 +126,8 @@ ENTRY = StructureEntry(
     output=_output,
     said=lambda y: y,
     measures=lambda structure: (
-        Measure("relations", lambda y: y.relations, labels=lambda y: {(a, b): name for a, b, name in y.relations}),
-        Measure("types", lambda y: list(enumerate(y.types)), share=True, labels=lambda y: dict(enumerate(y.types))),
+        Measure("relations", lambda y: y.relations, labels=_named, label=itemgetter(2)),
+        Measure("types", lambda y: list(enumerate(y.types)), True, lambda y: dict(enumerate(y.types)), itemgetter(1)),
     ),
     spoiled=_spoiled,
     made=facts,

@@ -56,7 +56,7 @@ def _form(token: Any) -> str:
 
 def _measures(structure: DependencyTree | None) -> tuple[Measure, ...]:
     unlabelled = Measure("UAS", _heads, share=True)
-    labelled = Measure("LAS", enumerate, share=True, labels=_named)  # type: ignore[arg-type]
+    labelled = Measure("LAS", enumerate, True, _named, lambda part: str(part[1][1]))  # type: ignore[arg-type]
     return (unlabelled, labelled) if structure is None or structure.relations else (unlabelled,)
 
 

@@ -45,7 +45,7 @@ def question_of(body: bytes, model: Model, entry: StructureEntry | None, limits:
     """The question in the JSON of a request; raises `RequestError` for what is none."""
     asked = _parsed(body)
     if not isinstance(asked, dict):
-        raise RequestError(UNUSABLE, f"a JSON {_kind(asked)} where an object is wanted; {EXAMPLE}")
+        raise RequestError(UNUSABLE, f"a JSON {_kind(asked)} instead of an object; {EXAMPLE}")
     flags = [one.name for one in fields(Wishes)]
     known = ["text", "inputs", *flags, *(["spaces"] if entry is None else ["format"])]
     for name in asked:

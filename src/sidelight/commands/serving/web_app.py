@@ -148,7 +148,7 @@ def _refusal(error: RequestError) -> Response:
 
 async def _elsewhere(request: Request, error: Any) -> Response:
     there = "GET /, GET /health, GET /model, POST /predict"
-    problem = f"{request.method} {request.url.path} is nothing that there is"
+    problem = f"{request.method} {request.url.path} does not exist"
     return _json({"error": f"{problem}; there are {there}"}, error.status_code)
 
 

@@ -203,7 +203,7 @@ def read_twice(path: Path) -> Iterator[None]:
 
 
 class _Again(io.BytesIO):
-    """Bytes that begin anew each time they are read to the end."""
+    """Bytes that start again each time they are read to the end."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         data = super().read(size)

@@ -81,10 +81,10 @@ Files = list[Path] | None
 GoldFiles = Annotated[Files, _files("--gold", "Inputs with all their labels.")]
 PartialFiles = Annotated[Files, _files("--partial", "Inputs with some labels; _ where one is not known.")]
 CandidateFiles = Annotated[Files, _files("--candidates", "Inputs with the labels that may be right: A|B, or _.")]
-GoodFiles = Annotated[Files, _files("--good", "Inputs without labels that have a good structure.")]
-BadFiles = Annotated[Files, _files("--bad", "Inputs without labels that have no good structure.")]
-CompanionFiles = Annotated[Files, _files("--companion", 'JSON lines that each say whether they are "good".')]
-UnlabeledFiles = Annotated[Files, _files("--unlabeled", "Inputs of which nothing else is known.")]
+GoodFiles = Annotated[Files, _files("--good", "Unlabelled inputs that have a good structure.")]
+BadFiles = Annotated[Files, _files("--bad", "Unlabelled inputs that have no good structure.")]
+CompanionFiles = Annotated[Files, _files("--companion", 'JSON lines, each with "good": true or false.')]
+UnlabeledFiles = Annotated[Files, _files("--unlabeled", "Inputs without labels.")]
 VoteFiles = Annotated[Files, _files("--votes", "JSON lines with the votes of functions, as sidelight votes writes.")]
 ShuffleGood = Annotated[
     int,
@@ -97,9 +97,9 @@ Format = Annotated[
     in_reading(
         "--format",
         metavar="NAME",
-        help="The file format: columns, jsonl, attributes or parquet; label-studio, doccano or brat; or as "
-        "sidelight structures NAME says. By default their names tell (.jsonl, .crfsuite, .parquet, .ann), and how a "
-        ".json file begins; else columns.",
+        help="The file format: columns, jsonl, attributes or parquet; label-studio, doccano or brat; or one of "
+        "sidelight structures NAME. By default the extension (.jsonl, .crfsuite, .parquet, .ann) or the content of "
+        "a .json file decides; otherwise columns.",
     ),
 ]
 LabelColumn = Annotated[

@@ -61,7 +61,7 @@ def keep(save: Callable[[Path], None], out: Path, *, checkpoint: Path | None = N
             raise
         problem = f"the model {error.problem}"
         if checkpoint is not None and checkpoint.is_file():
-            again = f"nothing is lost: {checkpoint} has the training, and the same command with another --out ends it"
+            again = f"nothing is lost: {checkpoint} has the training; the same command with another --out ends it"
             raise DataError(problem, file=out, remedy=again) from None
         other = Path(tempfile.gettempdir(), f"sidelight-{secrets.token_hex(4)}.model")
         try:
@@ -80,7 +80,7 @@ def write(text: str, out: Path | None) -> None:
 
 
 def note(text: str) -> None:
-    """Say in one line on the standard error what is no error but may surprise."""
+    """Say in one line on the standard error what is not an error but may surprise."""
     typer.echo(f"note: {text}", err=True)
 
 

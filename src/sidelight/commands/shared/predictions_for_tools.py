@@ -83,11 +83,13 @@ def _of_tokens(path: Path, format: str | None, tool: str, column: int | None) ->
     return Texts(docs, corpus.xs)
 
 
-def predicted_text(model: Model, predict: Callable[..., Any], texts: Texts, tool: str, jobs: int) -> str:
+def predicted_text(
+    model: Model, predict: Callable[..., Any], texts: Texts, tool: str, jobs: int, place: str | None
+) -> str:
     """What the tool reads, with the labels that `predict` gives, and for Label Studio how sure they are."""
     check_fits(model, [(x, None) for x in texts.inputs])
     with warnings_noted():
-        outputs = [[str(label) for label in output] for output in predict(texts.inputs, jobs)]
+        outputs = [[str(label) for label in output] for output in predict(texts.inputs, jobs, place)]
     more: dict[str, Any] = {}
     if tool == "label-studio":
         with suppress(Intractable):

@@ -41,7 +41,7 @@ def check_inference(inference: str, rules: Sequence[Path] | None) -> None:
     if inference not in get_args(Method):
         raise ValueError(f"--inference is {inference!r}; there are {', '.join(get_args(Method))}")
     if not rules and inference != DEFAULTS["inference"]:
-        raise ValueError("--inference says how rules are obeyed, and there are none; give --rules, or leave it out")
+        raise ValueError("--inference needs rules; give --rules, or leave it out")
 
 
 def rules_in(paths: Sequence[Path] | None) -> list[Rule]:
@@ -63,7 +63,7 @@ def constrained(model: Any, rules: Sequence[Path], inference: str, *, jobs: int 
     taken = as_taken(asked, model.about)
     names = {rule.name for rule in taken}
     if left_out := [rule.name for rule in asked if rule.name not in names]:
-        note(f"training left out the rules {', '.join(left_out)}, which labelled inputs spoke against: so here too")
+        note(f"left out here as in training, since labelled inputs contradict them: the rules {', '.join(left_out)}")
     return Constrained(model, taken, method=inference, n_jobs=jobs)
 
 
@@ -101,6 +101,6 @@ def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name:
 
 
 def note_missing_rules(model: Any, *, name: str = "the model") -> None:
-    """Say that a model was trained under rules, which are no part of its file."""
+    """Say that a model was trained under rules, which are not in its file."""
     if names := model.about.get("rules"):
         note(f"{name} was trained under the rules {', '.join(names)}; --rules FILE.py predicts under them")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from sidelight.commands.shared.inputs import check_alike, check_fits, in_columns
 from sidelight.commands.shared.outputs import note
+from sidelight.core.collection import without_collection
 from sidelight.core.journal import Position
 from sidelight.data import Corpus
 from sidelight.data.files import add_contents, shown_name
@@ -66,6 +67,7 @@ class Labelling:
             lines = next((one.lines for one in file_pieces(self.path, self.format)), [])
             self._read(TextPiece(shown_name(self.path), lines, 0, 0))
 
+    @without_collection()
     def labelled(
         self, piece: TextPiece, predict: Callable[[Sequence[Any]], list[Any]], first: First | None = None
     ) -> LabelledPiece:
@@ -100,7 +102,7 @@ def pieces_there(
 ) -> Iterator[Any]:
     """function(piece, *common) of the pieces of a file in their order, by workers, who read them.
 
-    Raises what is wrong with the file, or with a piece, when its turn comes.
+    Raises what is wrong with the file when the turn of what cannot be read comes.
     """
 
     def packed() -> Iterator[Any]:
@@ -110,20 +112,14 @@ def pieces_there(
         except DataError as error:
             yield error, ""
 
-    for found in in_order(place, _done_there, packed(), function, common):
-        if isinstance(found, DataError):
-            raise found
-        yield found
+    yield from in_order(place, _done_there, packed(), function, common)
 
 
 def _done_there(item: tuple[Any, str], function: Callable[..., Any], common: tuple[Any, ...]) -> Any:
     piece, text = item
     if isinstance(piece, DataError):
-        return piece
-    try:
-        return function(replace(piece, lines=text.split("\n")), *common)
-    except DataError as error:
-        return error
+        raise piece
+    return function(replace(piece, lines=text.split("\n")), *common)
 
 
 def check_columns(first: First, other: First) -> None:

@@ -24,6 +24,8 @@ from sidelight.estimators.predictor import Predictor
 from sidelight.evaluate.parts import score_parts
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
 from sidelight.models.model import Model
+from sidelight.parallel import place_of
+from sidelight.parallel.place import in_lots
 from sidelight.recipes import LEARNERS, Recipe
 from sidelight.rules import Rule
 
@@ -165,7 +167,7 @@ class StructureTask:
         return items
 
     def _fitting(self, evidence: list[Evidence]) -> list[Evidence]:
-        """The evidence without Gold that is no output of the structure, where that may be; a note counts it."""
+        """The evidence without Gold that is not an output of the structure, where that may be; a note counts it."""
         golds = [piece for piece in evidence if isinstance(piece, Gold)]
         if not self.entry.left_out or not golds:
             return evidence
@@ -227,14 +229,20 @@ class StructureAnswers(NamedTuple):
     proven: list[bool | None]  # whether outputs are proved to be the best; None where they always are
 
 
-def answers_of(model: Model, xs: Sequence[Any], *, jobs: int) -> StructureAnswers:
+def answers_of(model: Model, xs: Sequence[Any], *, jobs: int, place: str | None = None) -> StructureAnswers:
     """The best structures of inputs, with their scores as answers."""
+    where = place_of(place, jobs)
+    found = in_lots(where, _answers, xs, model, few=1) if where.remote else _answers(xs, model, jobs)
+    return StructureAnswers([one[0] for one in found], np.array([one[1] for one in found]), [one[2] for one in found])
+
+
+def _answers(xs: Sequence[Any], model: Model, jobs: int | None) -> list[tuple[Any, float, bool | None]]:
     rows = model.prepare(xs, n_jobs=jobs)
     choices, values, proved = model.found(rows, n_jobs=jobs)
     proven: list[bool | None] = [None] * len(rows) if proved is None else proved.tolist()
     plain = model.temperature == 0 and model.size_by == "tokens" and model.decision is None
     scores = values / rows.sizes + model.threshold if plain else model.judge(rows, n_jobs=jobs)
-    return StructureAnswers(model.structure.outputs(rows, choices), scores, proven)
+    return list(zip(model.structure.outputs(rows, choices), scores.tolist(), proven))
 
 
 def read_items(entry: StructureEntry, path: Path, format: str | None, kind: str = INPUTS) -> list[Item]:

@@ -218,7 +218,7 @@ def _rules_in_words(count: int, about: Mapping[str, Any]) -> str:
     shown = f"{count} ({said})" if said else f"{count}"
     if "rules" not in about:
         return shown
-    return f"{shown}, no part of the model file: give --rules again to predict under them"
+    return f"{shown}, not in the model file: give --rules again to predict under them"
 
 
 def _why(last: Round) -> str:

@@ -84,7 +84,7 @@ NOTES = (
     f"{', '.join(map(str, EMISSIONS))} (amounts: mass per label, share of uniform), with the first five draws of a "
     "size (two with 25 and 100 references); "
     "transitions have 0.01 per entry; words are in lower case",
-    "the thesis says beta 0.1 in 3.4.1 and 0.9 in 3.4.3 and 3.4.7; 0.9 is the default here, 0.1 is told besides with "
+    "the thesis says beta 0.1 in 3.4.1 and 0.9 in 3.4.3 and 3.4.7; 0.9 is the default here; 0.1 is shown too, with "
     "the smoothing of 0.9 and the first five draws; five cycles",
     "penalties are learned with one violation and one token obeyed added to the counts; inference under rules is "
     "exact, where the thesis has beam search",

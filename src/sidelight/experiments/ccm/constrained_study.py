@@ -2,7 +2,7 @@
 
 A study is a corpus with rules about it. A fit learns from a draw of its labelled inputs and, unless it is supervised,
 from its unlabelled ones, and is scored with and without rules at test time. All choices are made by the scores on the
-development set; those on the test set are what is told.
+development set; those on the test set are reported.
 """
 
 from __future__ import annotations

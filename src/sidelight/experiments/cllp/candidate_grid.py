@@ -30,7 +30,7 @@ GOLD, NAIVE, CL_SVM, MMS, CLLP = "Gold", "NAIVE", "CL-SVM", "MMS", "CLLP"
 MMS_LIKE_CLLP, CLLP_LIKE_MMS = "MMS, Δ(ŷ)", "CLLP, Δmin"
 SVMS = (GOLD, NAIVE, CL_SVM)
 CLLPS = (CLLP, CLLP_LIKE_MMS)
-PAIRS = ((CLLP, MMS), (CLLP, NAIVE), (CLLP, MMS_LIKE_CLLP), (CLLP_LIKE_MMS, MMS))  # that differences are told of
+PAIRS = ((CLLP, MMS), (CLLP, NAIVE), (CLLP, MMS_LIKE_CLLP), (CLLP_LIKE_MMS, MMS))  # whose differences are reported
 CHARGE_NOTE = (
     "MMS, Δ(ŷ) charges an output outside the candidates for every label unlike the completion, as CLLP does: the "
     "approximation of the paper's section 4, where it says that MMS was modified"

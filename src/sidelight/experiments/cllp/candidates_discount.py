@@ -36,7 +36,7 @@ NOTES = (
     "the paper shows a figure without numbers: converged after 4 to 5 rounds, after 6 with a discount of 2",
     "the precision comes down from two thirds of the loss at zero weights to a twenty-fifth of it; where training ends "
     "before the tenth round, its last accuracy stands for the rounds that were not needed",
-    "price and ratio are chosen with the discount 2 and serve for all",
+    "price and ratio are chosen with the discount 2 and used for all",
     "all training sentences, so that draws differ in candidates and first labels (--quick: 500 sentences per draw)",
     FEATURE_NOTES[0],
 )

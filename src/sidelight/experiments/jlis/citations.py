@@ -43,7 +43,7 @@ NOTES = (
     "in this copy, the previous word is legible; the paper itself names the current word only, with which the SVM was "
     "found more than a point below the paper's at 400, 1600 and 6400 tokens",
     "the paper does not say how many draws it has, nor how the held-out set was used; here every draw chooses its "
-    "prices on the 100 development references; 'one choice for all draws' is what comes of the prices that are best "
+    "prices on the 100 development references; 'one choice for all draws' uses the prices that are best "
     "in the mean; 'completion chosen' keeps the completion that does best on the development set",
 )
 

@@ -2,7 +2,7 @@
 
 Seven corpora with 20, 50 and 200 labelled sentences; beside them a dictionary from elsewhere, companions, rules,
 unlabelled text, the votes of twelve labelling functions, all of these, and spoiled ones. `Tagger` learns by default.
-Finished cells are kept in a file beside the results (`FILE.cells.jsonl`), and a run that was stopped goes on from it.
+Finished cells are kept in a file beside the results (`FILE.cells.jsonl`), and a run that was stopped continues from it.
 """
 
 from __future__ import annotations

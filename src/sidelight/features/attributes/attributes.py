@@ -109,7 +109,7 @@ class AttributeExtractor:
         self._forget()
 
     def _forget(self) -> None:
-        """Look everything up anew, because attributes are new or very much is kept."""
+        """Look everything up again, because attributes are new or very much is kept."""
         self._keys: dict[Any, int] = {}  # (name, value) pairs seen before, so that names are joined once
         self._of_columns = ColumnNumbers(self._number, attribute_name)
         self._of_pairs = KnownEntries(self._of_pair)

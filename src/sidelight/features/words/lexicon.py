@@ -141,7 +141,7 @@ def check_columns(templates: Templates, columns: Columns, *, trained: int = 0) -
 
     There were `trained` columns in training; 0 where that is not known.
     """
-    refuse_attributes([column[0] for column in columns.columns], trained=trained)
+    refuse_attributes(columns.columns, trained=trained)
     if not len(columns):
         return
     for template in templates.templates:

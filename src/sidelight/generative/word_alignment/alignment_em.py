@@ -4,7 +4,7 @@ T(θ; γ) = Σ over pairs of the E-step's optimum never falls from one iteration
 exactly agreement was reached; with a prior on translations it is variational Bayes, whose bound is another one.
 
 Where sentence pairs are held shard by shard (`sharded_alignment`), a shard has the part of the translation table that
-its own pairs need: it is told these probabilities alone, and counts these entries alone. So no worker has the whole
+its own pairs need: it gets only these probabilities, and counts only these entries. So no worker has the whole
 table, which is put together, and normalised, in one place. Multipliers of agreement stay with their shard from one
 iteration to the next.
 """

@@ -11,6 +11,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
 from sidelight.core.kernels import inner_kernel
+from sidelight.spaces.chains.chain_log_kernels import log_sum
 
 FARTHEST = 200.0  # the most that a cell may cost, either way, for scaled sums
 FAINTEST = 1e-200  # the least that a scaled sum may be
@@ -179,8 +180,8 @@ def in_logs(
             if t > 0:
                 for k in range(size):
                     terms[k] = ahead[t - 1, k] + edges[t, k, label]
-                ahead[t, label] += _log_sum(terms)
-    value = _log_sum(ahead[length - 1])
+                ahead[t, label] += log_sum(terms)
+    value = log_sum(ahead[length - 1])
     if value == -np.inf:
         return value
     for t in range(length - 1, -1, -1):
@@ -189,7 +190,7 @@ def in_logs(
             if t < length - 1:
                 for k in range(size):
                     terms[k] = edges[t + 1, label, k] + nodes[t + 1, k] + behind[t + 1, k]
-                behind[t, label] = _log_sum(terms)
+                behind[t, label] = log_sum(terms)
     for k in range(size):
         for label in range(size):
             moves[k, label] = 0.0
@@ -208,16 +209,3 @@ def in_logs(
             rest = places[c] - n_nodes
             chances[c] = edges[rest // square + 1, rest % square // size, rest % size]
     return value
-
-
-@inner_kernel
-def _log_sum(values: Floats) -> float:
-    peak = -np.inf
-    for k in range(values.shape[0]):
-        peak = max(peak, values[k])
-    if peak == -np.inf:
-        return peak
-    total = 0.0
-    for k in range(values.shape[0]):
-        total += np.exp(values[k] - peak)
-    return float(peak + np.log(total))

@@ -123,7 +123,6 @@ def a_star(
 ) -> tuple[int, float, float, int]:
     """(what came of it, value of the best path, bound on every path, nodes)."""
     places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
-    following, degrees, prices = machines.following, machines.degrees, machines.prices
     length, size = tokens.shape
     pairs = triple.shape[0]
     keys = np.empty(most_nodes, np.int64)
@@ -168,7 +167,7 @@ def a_star(
             if worth == -np.inf:
                 continue
             c = pairing[label, after]
-            new, cost, more = follow(t, digits, signs[c], following, degrees, sizes, prices, bonus)
+            new, cost, more = follow(t, digits, signs[c], machines, bonus)
             worth -= cost
             total = worth + future[t, own, after] + more
             if total == -np.inf:
@@ -199,7 +198,6 @@ def segment_a_star(
 ) -> tuple[int, float, float, int]:
     """(what came of it, value of the best output, bound on every output, nodes)."""
     places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
-    following, degrees, prices = machines.following, machines.degrees, machines.prices
     length, most, size = parts.totals.shape
     kinds = parts.links.shape[1]
     keys, back, heap = np.empty(most_nodes, np.int64), np.empty(most_nodes, np.int64), np.empty(most_nodes, np.int64)
@@ -233,7 +231,7 @@ def segment_a_star(
                 if worth == -np.inf:
                     continue
                 sign = signs[pairing[last, parts.first[label]]]
-                new, cost, more = follow(t, digits, sign, following, degrees, sizes, prices, bonus)
+                new, cost, more = follow(t, digits, sign, machines, bonus)
                 total = worth - cost + future[t, 0, kinds + label] + more
                 if total == -np.inf:
                     continue
@@ -252,7 +250,7 @@ def segment_a_star(
                 unpack(code, sizes, u, digits)
                 before = parts.first[label] if d == 1 else parts.inside[label]
                 sign = members[places[u], ids[places[u], before, parts.inside[label]]]
-                code, cost, more = follow(u, digits, sign, following, degrees, sizes, prices, bonus)
+                code, cost, more = follow(u, digits, sign, machines, bonus)
                 value -= cost
                 if value == -np.inf:
                     break

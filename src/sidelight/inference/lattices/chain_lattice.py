@@ -86,7 +86,7 @@ class ChainLattice(Lattice):
         return Searched(*a_star(*potentials, taken.most_codes, most_nodes, labels), labels)
 
     def moves(self, t: int, node: Node, *, look_ahead: bool = True) -> list[tuple[Node, float, float]]:
-        before, label = node or (0, 0)  # the label before is told apart for second order only
+        before, label = node or (0, 0)  # the label before matters for second order only
         second = len(self.triple) > 1
         worth = self.tokens[t]
         if t:

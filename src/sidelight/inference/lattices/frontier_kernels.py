@@ -36,23 +36,21 @@ def unpack(code: int, sizes: Ints, t: int, digits: Ints) -> None:
 
 
 @inline_kernel
-def follow(
-    t: int, digits: Ints, members: Ids, following: Ids, degrees: Ids, sizes: Ints, prices: Floats, bonus: Floats
-) -> tuple[int, float, float]:
+def follow(t: int, digits: Ints, members: Ids, machines: Machines, bonus: Floats) -> tuple[int, float, float]:
     """The code after token t for a class of pairs of labels, what it costs, and what its states can still bring."""
     code = 0
     stride = 1
     cost = 0.0
     more = 0.0
-    for m in range(sizes.shape[0]):
+    for m in range(machines.sizes.shape[0]):
         c = members[m]
-        state = following[m, t, digits[m], c]
+        state = machines.following[m, t, digits[m], c]
         code += stride * state
         more += bonus[m, t, state]
-        stride *= sizes[m, t + 1]
-        degree = degrees[m, t, digits[m], c]
+        stride *= machines.sizes[m, t + 1]
+        degree = machines.degrees[m, t, digits[m], c]
         if degree > 0:
-            cost += degree * prices[m]
+            cost += degree * machines.prices[m]
     return code, cost, more
 
 
@@ -190,7 +188,6 @@ def frontier(
 ) -> tuple[int, float, float, int]:
     """(what came of it, value of the best path, the best that was given up, nodes)."""
     places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
-    following, degrees, prices = machines.following, machines.degrees, machines.prices
     length, size = tokens.shape
     pairs = triple.shape[0]
     nodes = empty_layers()
@@ -232,7 +229,7 @@ def frontier(
                 c = pairing[label, after]
                 if known[c] != i + 1:
                     known[c] = i + 1
-                    codes[c], costs[c], more[c] = follow(t, digits, signs[c], following, degrees, sizes, prices, bonus)
+                    codes[c], costs[c], more[c] = follow(t, digits, signs[c], machines, bonus)
                 worth -= costs[c]
                 ahead = worth + future[t, own, after] + more[c]
                 if ahead == -np.inf or ahead < floor:
@@ -269,7 +266,6 @@ def segment_frontier(
 ) -> tuple[int, float, float, int]:
     """(what came of it, value of the best output, the best that was given up, nodes)."""
     places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
-    following, degrees, prices = machines.following, machines.degrees, machines.prices
     length, most, size = parts.totals.shape
     kinds = parts.links.shape[1]
     ended = empty_layers()  # ends of segments: key = code · E + end, back = the segment
@@ -307,7 +303,7 @@ def segment_frontier(
                 c = pairing[last, parts.first[label]]
                 if known[c] != i + 1:
                     known[c] = i + 1
-                    codes[c], costs[c], more[c] = follow(t, digits, signs[c], following, degrees, sizes, prices, bonus)
+                    codes[c], costs[c], more[c] = follow(t, digits, signs[c], machines, bonus)
                 worth -= costs[c]
                 ahead = worth + future[t, 0, kinds + label] + more[c]
                 if ahead == -np.inf or ahead < floor:
@@ -339,7 +335,7 @@ def segment_frontier(
                     unpack(now[b], sizes, t, digits)
                     before = parts.first[label] if s == t - 1 else parts.inside[label]
                     c = pairing[before, parts.inside[label]]
-                    now[b], cost, mores[b] = follow(t, digits, signs[c], following, degrees, sizes, prices, bonus)
+                    now[b], cost, mores[b] = follow(t, digits, signs[c], machines, bonus)
                     begun.values[b] -= cost
                     if begun.values[b] + future[t, 0, kinds + (t - s) * size + label] + mores[b] < floor:
                         begun.values[b] = -np.inf

@@ -134,7 +134,7 @@ class Counter:
 
     @property
     def states(self) -> int:
-        """The most states that are told apart at one place."""
+        """The most states that are distinguished at one place."""
         return int(self.sizes.max())
 
     def degree(self, labels: Ids) -> int:

@@ -161,7 +161,7 @@ def _solve(
             # with room in the group one variable moves; the partner then is the slack itself (no row, slope 0)
             curve = gram[up, up]
             if slopes[up] < 0.0 or sums[group] < 1.0:
-                room = 1.0 - sums[group]
+                room = max(0.0, 1.0 - sums[group])  # sums may be above 1 by what rounding does
                 step = slopes[up] / curve if curve > 0.0 else (room if slopes[up] > 0.0 else -alphas[up])
                 step = min(max(step, -alphas[up]), room)
                 if step != 0.0:

@@ -1,7 +1,7 @@
 """The best alignment of two graphs (thesis Eq. 5.6 to 5.8): by bounds and branching, or by an integer program.
 
 Where the first graph is a forest, as dependency trees are, `graph_kernels` nearly always finds the best and proves it.
-What is left is an integer program, whose rows are built once and scored anew, without the choices that were closed.
+What is left is an integer program, whose rows are built once and scored again, without the choices that were closed.
 
 Columns: h[a, c], word a of the first graph with word c of the second, and h[e, f], edge e with edge f; words and edges
 with nothing have no columns of their own, their worth is taken off what is mapped. Rows:
@@ -19,6 +19,7 @@ words, edges are known, so only words need to be whole. Where a graph has no edg
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -30,7 +31,7 @@ from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.spaces.alignments.forest_kernels import Pair, forest, hubs_of
 from sidelight.spaces.alignments.graph_kernels import best_alignment
-from sidelight.spaces.alignments.matching_space import best_matchings
+from sidelight.spaces.alignments.local_matching import best_matching, local_matching
 from sidelight.spaces.highs import LinearProgram, Optimum, solve
 
 CLOSE = 1e-6
@@ -142,45 +143,53 @@ class GraphProgram:
         return Mapped(self.choices_of(words) if value > -math.inf else None, value, bound), open_
 
     def _programmed(self, scores: Floats, all_words: bool, exact: bool, seconds: float) -> Mapped:
-        """By the linear relaxation, which is rounded if not `exact`, and by branching where it is fractional."""
+        """By the linear relaxation, which is rounded if not `exact`, and by branching where it is fractional.
+
+        Where time runs out before the relaxation is solved, by matchings of words.
+        """
         program = self._scored(scores, all_words)
         if program is None:
             return Mapped(None, -math.inf, -math.inf)
-        optimum = solve(program, integer=False)
+        began = time.monotonic()
+        try:
+            optimum = solve(program, integer=False, seconds=seconds)
+        except Intractable:
+            found = self._with_words(self._likely(None, scores, all_words), scores)
+            if found.choices is None:
+                raise
+            return found._replace(bound=max(found.value, float(scores.max(axis=1).sum())))
+        left = max(0.0, seconds - (time.monotonic() - began))
         if optimum.point is None:
             return Mapped(None, -math.inf, -math.inf)
         bound, words = optimum.value, self._words(optimum)
         if words is None and not exact:
-            words = self._rounded(optimum, scores, all_words)
+            words = self._likely(optimum, scores, all_words)
         if words is None:
-            words, bound = self._branched(program, optimum, scores, all_words, seconds)
-        if words is None:
-            return Mapped(None, -math.inf, -math.inf)
-        return Mapped(self.choices_of(words), self._worth(words, scores), bound)
+            words, bound = self._branched(program, optimum, scores, all_words, left)
+        return self._with_words(words, scores)._replace(bound=bound)
 
     def _matched(self, scores: Floats, all_words: bool) -> Mapped:
         """The best alignment where no edge can be mapped: a matching of words."""
-        first, second = self.words
-        own, values = np.array(scores[:first, : second + 1]), np.empty(1)
-        if all_words:  # more than two matchings can differ by, for every word that is mapped
-            finite = own[own > -math.inf]
-            own[:, 1:] += (min(first, second) + 1) * (np.ptp(finite) if len(finite) else 0.0) + 1.0
-        words = np.zeros(first, dtype=np.int32)
-        best_matchings(np.array([0, first]), 0, 1, own, words, values)
-        choices = self.choices_of(words.astype(np.int64))
-        value = float(scores[np.arange(len(choices)), choices].sum())
-        if values[0] == -math.inf or value == -math.inf or not self.admits(choices, all_words=all_words):
+        table = scores[: self.words[0], : self.words[1] + 1]
+        found = self._with_words(best_matching(table, all_words=all_words), scores)
+        fits = found.choices is not None and self.admits(found.choices, all_words=all_words)
+        return found if fits else Mapped(None, -math.inf, -math.inf)
+
+    def _with_words(self, words: Ints | None, scores: Floats) -> Mapped:
+        """The alignment of these words, as if it were the best."""
+        value = self._worth(words, scores)
+        if words is None or value == -math.inf:
             return Mapped(None, -math.inf, -math.inf)
-        return Mapped(choices, value, value)
+        return Mapped(self.choices_of(words), value, value)
 
     def _branched(
         self, program: LinearProgram, relaxed: Optimum, scores: Floats, all_words: bool, seconds: float
     ) -> tuple[Ints | None, float]:
-        """The choices of words by branching, and a bound; the better of them and of rounded ones if time ran out."""
+        """The choices of words by branching, and a bound; if time ran out, the better of them and of likely ones."""
         try:
             found = solve(program, integer=True, seconds=seconds)
         except Intractable:
-            words = self._rounded(relaxed, scores, all_words)
+            words = self._likely(relaxed, scores, all_words)
             if words is None:
                 raise
             return words, relaxed.value
@@ -188,10 +197,18 @@ class GraphProgram:
             return None, -math.inf
         words, bound = self._words(found), min(found.bound, relaxed.value)
         if bound > found.value + CLOSE * (1.0 + abs(found.value)):
-            rounded = self._rounded(relaxed, scores, all_words)
-            if rounded is not None and self._worth(rounded, scores) > self._worth(words, scores):
-                words = rounded
+            likely = self._likely(relaxed, scores, all_words)
+            if self._worth(likely, scores) > self._worth(words, scores):
+                words = likely
         return words, bound
+
+    def _likely(self, relaxed: Optimum | None, scores: Floats, all_words: bool) -> Ints | None:
+        """The better of the rounded relaxation, if there is one, and of what matchings of words lead to."""
+        rounded = None if relaxed is None else self._rounded(relaxed, scores, all_words)
+        local = local_matching(scores, self.edges[0], self.mapped, all_words=all_words)
+        if local is not None and not self.admits(self.choices_of(local), all_words=all_words):
+            local = None
+        return max((rounded, local), key=lambda words: self._worth(words, scores))
 
     def _worth(self, words: Ints | None, scores: Floats) -> float:
         if words is None:

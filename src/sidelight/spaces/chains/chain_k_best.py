@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.core.arrays import Bytes, Floats, Ids
+from sidelight.core.arrays import Floats, Ids
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chains.chain import AnyCost, ChainScores, ChainSpace, check_feasible
-from sidelight.spaces.chains.chain_kernels import close_labels
+from sidelight.spaces.chains.chain_sums import MaskedChain
 from sidelight.spaces.chains.k_best_kernels import k_best as k_best_kernel
 
 
@@ -38,41 +38,13 @@ def k_best(
     tokens, size = int(space.starts[-1]), space.n_labels
     labels = np.empty(k * tokens, dtype=np.int32)
     values = np.empty((len(space.starts) - 1, k))
-    transition, start, end = space.masked(scores)
+    chain = MaskedChain.of(space, scores, cost, 1.0)
 
     def run(shard: tuple[int, int]) -> None:
-        lo, hi = shard
-        first = int(space.starts[lo])
-        block = scores.block(first, int(space.starts[hi]))
-        if cost is not None:
-            cost.add_to(block, first)
-        if space.admitted is not None:
-            close_labels(block, first, space.admitted)
-        if space.left_out is not None:
-            block = _three_times(block, space.left_out[first : first + len(block)])
-        k_best_kernel(space.starts, lo, hi, block, transition, start, end, labels, values)
+        k_best_kernel(space.starts, *shard, chain.block(*shard), *chain.moves, labels, values)
 
-    if space.left_out is not None:
-        transition, start, end = _leaving(transition, start, end)
     threads(run, shards(space.starts), n_jobs=n_jobs)
     check_feasible(values[:, 0])
-    if space.left_out is not None:
+    if chain.copies > 1:  # every labeling that leaves has exactly one path
         np.remainder(labels, size, out=labels, where=labels >= 0)
     return KBest(labels.reshape(k, tokens), np.ascontiguousarray(values.T))
-
-
-def _leaving(transition: Floats, start: Floats, end: Floats) -> tuple[Floats, Floats, Floats]:
-    """Scores over labels that stay within what is left out, labels that leave it for the first time, and those after.
-
-    Every labeling that leaves has exactly one path here, so that no labeling is counted twice.
-    """
-    closed, none = np.full_like(transition, -np.inf), np.full_like(start, -np.inf)
-    rows = [[transition, transition, closed], [closed, closed, transition], [closed, closed, transition]]
-    return np.block(rows), np.concatenate([start, start, none]), np.concatenate([none, end, end])
-
-
-def _three_times(block: Floats, left_out: Bytes) -> Floats:
-    """Token scores of the three kinds of labels."""
-    stays = np.where(left_out != 0, block, -np.inf)
-    leaves = np.where(left_out == 0, block, -np.inf)
-    return np.concatenate([stays, leaves, block], axis=1)

@@ -33,6 +33,20 @@ def log_sum(values: Floats) -> float:
 
 
 @inner_kernel
+def log_sum_with(values: Floats, others: Floats) -> float:
+    """log Σ exp(values + others)."""
+    top = -np.inf
+    for k in range(values.shape[0]):
+        top = max(top, values[k] + others[k])
+    if top == -np.inf:
+        return -np.inf
+    total = 0.0
+    for k in range(values.shape[0]):
+        total += math.exp(values[k] + others[k] - top)
+    return top + math.log(total)
+
+
+@inner_kernel
 def log_forward(
     scores: Floats, first: int, count: int, transition: Floats, start: Floats, end: Floats, out: Floats
 ) -> float:

@@ -180,6 +180,22 @@ def times(before: Floats, matrix: Floats, now: Floats) -> None:
 
 
 @inner_kernel
+def weighted(values: Floats, matrix: Floats, out: Floats) -> None:
+    """out = values · matrix, four rows at a time, where rows are not padded."""
+    out[:] = 0.0
+    whole = values.shape[0] // 4 * 4
+    for i in range(0, whole, 4):
+        a, b, c, d = values[i], values[i + 1], values[i + 2], values[i + 3]
+        in_a, in_b, in_c, in_d = matrix[i], matrix[i + 1], matrix[i + 2], matrix[i + 3]
+        for k in range(out.shape[0]):
+            out[k] += (a * in_a[k] + b * in_b[k]) + (c * in_c[k] + d * in_d[k])
+    for i in range(whole, values.shape[0]):
+        value, row = values[i], matrix[i]
+        for k in range(out.shape[0]):
+            out[k] += value * row[k]
+
+
+@inner_kernel
 def close(now: Floats, exps: Floats, factor: float) -> tuple[float, int]:
     """now *= exps · factor; returns the sum, and how many are at least TINY."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.core.kernels import inner_kernel, kernel, uniform
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_log_kernels import log_backward, log_forward, log_pair, log_token
 from sidelight.spaces.chains.chain_scaled_kernels import (
@@ -23,6 +23,7 @@ from sidelight.spaces.chains.chain_scaled_kernels import (
     largest,
     room_for,
 )
+from sidelight.spaces.choice_kernels import drawn
 
 
 @kernel
@@ -159,65 +160,6 @@ def log_beliefs(
 
 
 @kernel
-def pair_beliefs(
-    starts: Ints,
-    lo: int,
-    hi: int,
-    scores: Floats,  # [tokens of the block, L]; destroyed
-    transition: Floats,
-    start: Floats,
-    end: Floats,
-    exp_moves: ExpMoves,
-    values: Floats,  # out [N] log-sums
-    pairs: Floats,  # out [T, L, L] p(y_{t-1} = k, y_t = l), zero for the first token of a sequence
-) -> int:
-    """The joint beliefs of neighbouring tokens."""
-    base = starts[lo]
-    size = start.shape[0]
-    room = room_for(longest(starts, lo, hi), size)
-    onward, exps, sums = exp_moves.onward, room.exps, room.sums
-    slow = 0
-    for i in range(lo, hi):
-        first = starts[i] - base
-        count = starts[i + 1] - starts[i]
-        pairs[starts[i] : starts[i + 1]] = 0.0
-        value = forward(scores, first, count, exp_moves, room)
-        if np.isnan(value):
-            slow += 1
-            value = log_forward(scores, first, count, transition, start, end, sums)
-            if value > -np.inf:
-                log_backward(scores, first, count, transition, end, exps)
-                for t in range(1, count):
-                    log_pair(scores, first, t, transition, sums, exps, 1.0, pairs[starts[i] + t])
-        elif value > -np.inf:
-            backward(count, exp_moves, room, first, 1.0, scores)
-            for t in range(1, count):
-                out = pairs[starts[i] + t]
-                for k in range(size):
-                    for label in range(size):
-                        out[k, label] = sums[t - 1, k] * onward[k, label] * exps[t, label]
-        values[i] = value
-    return slow
-
-
-@inner_kernel
-def _pick(weights: Floats, size: int, state: Keys) -> int:
-    """A label with probability in proportion to its weight."""
-    total = 0.0
-    for label in range(size):
-        total += weights[label]
-    left = uniform(state) * total
-    chosen = -1
-    for label in range(size):
-        if weights[label] > 0.0:
-            chosen = label
-            left -= weights[label]
-            if left < 0.0:
-                break
-    return chosen
-
-
-@kernel
 def draw(
     starts: Ints,
     lo: int,
@@ -262,6 +204,6 @@ def draw(
                 top = largest(weights)
                 for label in range(size):
                     weights[label] = np.exp(weights[label] - top)
-            follower = _pick(weights, size, state)
+            follower = drawn(weights, state)
             labels[starts[i] + t] = follower
     return slow

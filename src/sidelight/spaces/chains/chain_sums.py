@@ -1,4 +1,4 @@
-"""Sums over all labelings of a chain space: log-partition, marginals, exact samples, decoding by marginals.
+"""Sums over all labelings of a chain space: log-partition, marginals, exact samples.
 
 With score s(y) of a labeling, log-sum = log Σ_y exp(s(y) / temperature) over the labelings y of the space, and
 p(y) = exp(s(y) / temperature − log-sum). A cost is added to the score before it is divided. Clamping is
@@ -11,17 +11,15 @@ unlike a difference of two sums, loses no precision.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.core.arrays import NO_FLOATS, Bytes, Floats, Ids, Ints
-from sidelight.errors import Infeasible
+from sidelight.core.arrays import NO_FLOATS, Bytes, Floats, Ids
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chains import chain_kernels
 from sidelight.spaces.chains import chain_sum_kernels as kernels
-from sidelight.spaces.chains.chain import ChainScores, ChainSpace, Cost, Transitions, check_feasible
+from sidelight.spaces.chains.chain import AnyCost, ChainScores, ChainSpace, Transitions, check_feasible
 from sidelight.spaces.chains.chain_scaled_kernels import exp_moves
 
 
@@ -38,11 +36,10 @@ class Beliefs:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoresFrom:
-    """The scores of the part of a batch that begins at a token."""
+class _ChangedTokens:
+    """Scores of which those of tokens are others."""
 
     whole: ChainScores
-    first: int
 
     @property
     def transition(self) -> Floats:
@@ -56,44 +53,38 @@ class ScoresFrom:
     def end(self) -> Floats:
         return self.whole.end
 
+
+@dataclass(frozen=True, slots=True)
+class ScoresFrom(_ChangedTokens):
+    """The scores of the part of a batch that begins at a token."""
+
+    first: int
+
     def block(self, first: int, last: int) -> Floats:
         return self.whole.block(self.first + first, self.first + last)
 
 
 @dataclass(frozen=True, slots=True)
-class RaisedScores:
+class RaisedScores(_ChangedTokens):
     """Scores with a bonus for every token and label."""
 
-    plain: ChainScores
     bonus: Floats  # [T, L]
 
     @property
-    def transition(self) -> Floats:
-        return self.plain.transition
-
-    @property
-    def start(self) -> Floats:
-        return self.plain.start
-
-    @property
-    def end(self) -> Floats:
-        return self.plain.end
-
-    @property
     def second(self) -> Floats:
-        """That of the plain scores, where they have any. # [L, L, L]"""
-        second: Floats = self.plain.second  # type: ignore[attr-defined]
+        """That of the whole, where it has any. # [L, L, L]"""
+        second: Floats = self.whole.second  # type: ignore[attr-defined]
         return second
 
     def block(self, first: int, last: int) -> Floats:
-        return self.plain.block(first, last) + self.bonus[first:last]
+        return self.whole.block(first, last) + self.bonus[first:last]
 
 
 def log_sums(
     space: ChainSpace,
     scores: ChainScores,
     *,
-    cost: Cost | None = None,
+    cost: AnyCost | None = None,
     temperature: float = 1.0,
     n_jobs: int | None = None,
 ) -> Floats:
@@ -121,7 +112,7 @@ def beliefs(
     space: ChainSpace,
     scores: ChainScores,
     *,
-    cost: Cost | None = None,
+    cost: AnyCost | None = None,
     prices: Floats | None = None,  # [N]
     temperature: float = 1.0,
     n_jobs: int | None = None,
@@ -160,37 +151,12 @@ def beliefs(
     )
 
 
-def pair_beliefs(
-    space: ChainSpace,
-    scores: ChainScores,
-    *,
-    cost: Cost | None = None,
-    temperature: float = 1.0,
-    n_jobs: int | None = None,
-) -> Floats:
-    """p(y_{t-1} = k, y_t = l); zero for the first token of a sequence. # [T, L, L]"""
-    chain = MaskedChain.of(space, scores, cost, temperature)
-    exps = exp_moves(*chain.moves)
-    starts = space.starts
-    size = chain.space.n_labels
-    values = np.empty(len(starts) - 1)
-    pairs = np.empty((int(starts[-1]), size, size))
-
-    def run(shard: tuple[int, int]) -> None:
-        lo, hi = shard
-        kernels.pair_beliefs(starts, lo, hi, chain.block(lo, hi), *chain.moves, exps, values, pairs)
-
-    threads(run, shards(starts), n_jobs=n_jobs)
-    check_feasible(values)
-    return chain.folded(chain.folded(pairs).transpose(0, 2, 1)).transpose(0, 2, 1)
-
-
 def sample(
     space: ChainSpace,
     scores: ChainScores,
     rng: np.random.Generator,
     *,
-    cost: Cost | None = None,
+    cost: AnyCost | None = None,
     temperature: float = 1.0,
     n_jobs: int | None = None,
 ) -> Ids:
@@ -211,69 +177,19 @@ def sample(
     return labels
 
 
-def posterior_decode(
-    space: ChainSpace, scores: ChainScores, *, temperature: float = 1.0, n_jobs: int | None = None
-) -> Ids:
-    """The labeling of the space with the largest expected number of right tokens: Viterbi over marginals. # [T]"""
-
-    def decode(part: ChainSpace, block: Floats) -> Ids:
-        size = part.n_labels
-        silent = _Silent(block, np.zeros((size, size)), np.zeros(size), np.zeros(size))
-        return part.best(silent).labels
-
-    return _by_beliefs(space, scores, temperature, n_jobs, decode)
-
-
-def _by_beliefs(
-    space: ChainSpace,
-    scores: ChainScores,
-    temperature: float,
-    n_jobs: int | None,
-    decode: Callable[[ChainSpace, Floats], Ids | Ints],
-) -> Ids:
-    starts = space.starts
-    labels = np.empty(int(starts[-1]), dtype=np.int32)
-
-    def run(shard: tuple[int, int]) -> None:
-        lo, hi = shard
-        part = space.part(lo, hi)
-        found = beliefs(part, ScoresFrom(scores, int(starts[lo])), temperature=temperature)
-        labels[starts[lo] : starts[hi]] = decode(part, found.tokens)
-
-    try:
-        threads(run, shards(starts), n_jobs=n_jobs)
-    except Infeasible:
-        log_sums(space, scores, temperature=temperature, n_jobs=n_jobs)  # names the sequence by its number in the batch
-        raise
-    return labels
-
-
-@dataclass(frozen=True, slots=True)
-class _Silent:
-    """Token scores handed over as they are."""
-
-    tokens: Floats
-    transition: Floats
-    start: Floats
-    end: Floats
-
-    def block(self, first: int, last: int) -> Floats:
-        return self.tokens[first:last].copy()
-
-
 @dataclass(frozen=True, slots=True)
 class MaskedChain:
     """A space without `left_out`, its masked and tempered scores, and how many copies of the labels it has."""
 
     space: ChainSpace
     scores: ChainScores
-    cost: Cost | None
+    cost: AnyCost | None
     temperature: float
     moves: tuple[Floats, Floats, Floats]
     copies: int
 
     @classmethod
-    def of(cls, space: ChainSpace, scores: ChainScores, cost: Cost | None, temperature: float) -> MaskedChain:
+    def of(cls, space: ChainSpace, scores: ChainScores, cost: AnyCost | None, temperature: float) -> MaskedChain:
         if not temperature > 0:
             raise ValueError(f"temperature is {temperature}; give a positive number")
         transition, start, end = scores.transition, scores.start, scores.end
@@ -281,7 +197,6 @@ class MaskedChain:
         if space.left_out is not None:
             copies = 3
             transition, start, end = np.tile(transition, (3, 3)), np.tile(start, 3), np.tile(end, 3)
-            cost = None if cost is None else replace(cost, costs=np.tile(cost.costs, (1, 3)))
             space = _in_three(space, space.left_out)
         if space.allowed is not None:
             transition, start, end = space.allowed.masked(transition, start, end)
@@ -292,10 +207,10 @@ class MaskedChain:
         """Token scores of the sequences lo..hi, with all that costs, masks and temperature do to them."""
         first, last = int(self.space.starts[lo]), int(self.space.starts[hi])
         block = self.scores.block(first, last)
+        if self.cost is not None:
+            self.cost.add_to(block, first)
         if self.copies > 1:
             block = np.tile(block, (1, self.copies))
-        if self.cost is not None:
-            chain_kernels.add_costs(block, first, self.cost.targets, self.cost.costs, self.cost.token_weights)
         if self.space.admitted is not None:
             chain_kernels.close_labels(block, first, self.space.admitted)
         if self.temperature != 1.0:

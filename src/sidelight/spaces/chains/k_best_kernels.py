@@ -21,12 +21,11 @@ class Lists(NamedTuple):
     """Room for one sequence at a time."""
 
     best: Floats  # [longest, L, k] values of paths that end in label l at token t
-    before: Ids  # [longest, L, k] the label they had one token before
-    rank: Ids  # [longest, L, k] their place in that label's list
+    back: Ids  # [longest, L, k] the label they had one token before, times k, and their place in that label's list
     heads: Floats  # [L] the next value of each list that is being merged
     ranks: Ids  # [L] its place
     heap: Ids  # [L] labels, the one with the highest head first
-    last: Ids  # [2, k] label and rank at the last token
+    last: Ids  # [k] the same at the last token
 
 
 @inner_kernel
@@ -35,11 +34,10 @@ def lists_for(most: int, size: int, k: int) -> Lists:
     return Lists(
         np.empty((most, size, k)),
         np.empty((most, size, k), np.int32),
-        np.empty((most, size, k), np.int32),
         np.empty(size),
         np.empty(size, np.int32),
         np.empty(size, np.int32),
-        np.empty((2, k), np.int32),
+        np.empty(k, np.int32),
     )
 
 
@@ -47,25 +45,30 @@ FEW = 8  # lists no longer than this are merged without a heap
 
 
 @inner_kernel
-def _merge_few(best: Floats, shifts: Floats, k: int, values: Floats, labels: Ids, places: Ids) -> None:
+def insert(values: Floats, back: Ids | Ints, value: float, pointer: int) -> bool:
+    """Put a value in its place in a falling list, behind its equals; returns whether it is among the k best."""
+    place = values.shape[0] - 1
+    if not value > values[place]:
+        return False
+    while place > 0 and value > values[place - 1]:
+        values[place] = values[place - 1]
+        back[place] = back[place - 1]
+        place -= 1
+    values[place] = value
+    back[place] = pointer
+    return True
+
+
+@inner_kernel
+def _merge_few(best: Floats, shifts: Floats, k: int, values: Floats, back: Ids) -> None:
     """As `_merge`, value by value."""
     for r in range(k):
         values[r] = -np.inf
     for label in range(shifts.shape[0]):
         shift = shifts[label]
         for r in range(k):
-            value = best[label, r] + shift
-            if not value > values[k - 1]:
+            if not insert(values, back, best[label, r] + shift, label * k + r):
                 break
-            place = k - 1
-            while place > 0 and value > values[place - 1]:
-                values[place] = values[place - 1]
-                labels[place] = labels[place - 1]
-                places[place] = places[place - 1]
-                place -= 1
-            values[place] = value
-            labels[place] = label
-            places[place] = r
 
 
 @inner_kernel
@@ -93,7 +96,7 @@ def _sink(heap: Ids, heads: Floats, count: int, place: int) -> None:
 
 @inner_kernel
 def _merge(
-    best: Floats, shifts: Floats, k: int, heads: Floats, ranks: Ids, heap: Ids, values: Floats, labels: Ids, places: Ids
+    best: Floats, shifts: Floats, k: int, heads: Floats, ranks: Ids, heap: Ids, values: Floats, back: Ids
 ) -> None:
     """The k highest of best[l, r] + shifts[l] over all labels and ranks, where each best[l] falls."""
     count = 0
@@ -112,8 +115,7 @@ def _merge(
             continue
         label = heap[0]
         values[r] = heads[label]
-        labels[r] = label
-        places[r] = ranks[label]
+        back[r] = label * k + ranks[label]
         ranks[label] += 1
         value = best[label, ranks[label]] + shifts[label] if ranks[label] < k else -np.inf
         if value > -np.inf:
@@ -140,8 +142,7 @@ def k_best_path(
     step: int,
 ) -> int:
     """The k best paths over the tokens first..first + count of a block of scores; returns how many there are."""
-    best, before, rank, heads, ranks, heap = room.best, room.before, room.rank, room.heads, room.ranks, room.heap
-    last, last_rank = room.last[0], room.last[1]
+    best, back, heads, ranks, heap, last = room
     size, k = best.shape[1], best.shape[2]
     for label in range(size):
         best[0, label, 0] = start[label] + scores[first, label]
@@ -154,12 +155,12 @@ def k_best_path(
                 continue
             out = best[t, label]
             if k <= FEW:
-                _merge_few(best[t - 1], into[label], k, out, before[t, label], rank[t, label])
+                _merge_few(best[t - 1], into[label], k, out, back[t, label])
             else:
-                _merge(best[t - 1], into[label], k, heads, ranks, heap, out, before[t, label], rank[t, label])
+                _merge(best[t - 1], into[label], k, heads, ranks, heap, out, back[t, label])
             for r in range(k):
                 out[r] += score
-    _merge(best[count - 1], end, k, heads, ranks, heap, values, last, last_rank)
+    _merge(best[count - 1], end, k, heads, ranks, heap, values, last)
     found = 0
     for r in range(k):
         if not values[r] > -np.inf:
@@ -167,13 +168,10 @@ def k_best_path(
                 labels[at + t] = -1
         else:
             found += 1
-            label, place = last[r], last_rank[r]
-            for t in range(count - 1, 0, -1):
-                labels[at + t] = label
-                previous = before[t, label, place]
-                place = rank[t, label, place]
-                label = previous
-            labels[at] = label
+            pointer = last[r]
+            for t in range(count - 1, -1, -1):
+                labels[at + t] = pointer // k
+                pointer = back[t, pointer // k, pointer % k]
         at += step
     return found
 

@@ -14,7 +14,6 @@ from sidelight.parallel import shards, threads
 from sidelight.spaces.chains import chain_kernels
 from sidelight.spaces.chains.chain import AnyCost, ChainScores, ChainSpace, Paths, Transitions, check_feasible
 from sidelight.spaces.second_order import second_order_kernels as kernels
-from sidelight.spaces.second_order.second_order_ties import viterbi_random_ties
 
 
 class SecondOrderScores(ChainScores, Protocol):
@@ -130,10 +129,8 @@ class SecondOrderSpace:
                 chain_kernels.close_labels(block, first, self.admitted)
             if self.left_out is not None:
                 kernels.viterbi_outside(self.starts, lo, hi, block, *steps, self.left_out, labels, values)
-            elif seeds is not None:
-                viterbi_random_ties(self.starts, lo, hi, block, *steps, seeds, labels, values)
             else:
-                kernels.viterbi(self.starts, lo, hi, block, *steps, labels, values)
+                kernels.viterbi(self.starts, lo, hi, block, *steps, seeds, labels, values)
 
         threads(run, shards(self.starts), n_jobs=n_jobs)
         check_feasible(values)

@@ -14,8 +14,9 @@ from sidelight.errors import Intractable
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chains.chain import check_feasible
 from sidelight.spaces.chains.chain_kernels import close_labels
+from sidelight.spaces.chains.k_best_kernels import insert
 from sidelight.spaces.second_order.second_order import SecondOrderScores, SecondOrderSpace
-from sidelight.spaces.second_order.second_order_states import labels_of, most_states, open_labels, place_states
+from sidelight.spaces.second_order.second_order_states import frame_of, labels_of, most_states, open_labels
 
 
 def k_best(
@@ -48,21 +49,6 @@ def k_best(
 
 
 @kernel
-def _insert(values: Floats, back: Ints, value: float, pointer: int) -> bool:
-    """Put a value in its place in a falling list; returns whether it is among the k best."""
-    place = values.shape[0] - 1
-    if not value > values[place]:
-        return False
-    while place > 0 and value > values[place - 1]:
-        values[place] = values[place - 1]
-        back[place] = back[place - 1]
-        place -= 1
-    values[place] = value
-    back[place] = pointer
-    return True
-
-
-@kernel
 def _k_best(
     starts: Ints,
     lo: int,
@@ -83,14 +69,14 @@ def _k_best(
     at = np.empty(longest + 1, np.int64)
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
-        place_states(begins, first, count, at)
+        frame = frame_of(opened, begins, at, first, count)
         best[: at[count]] = -np.inf
-        for k in range(at[1]):
-            label = opened[begins[first] + k]
-            best[k, 0] = start[label] + scores[first, label]
+        here = labels_of(0, frame)
+        for k in range(here.shape[0]):
+            best[k, 0] = start[here[k]] + scores[first, here[k]]
         for t in range(1, count):
-            here, middle = labels_of(t, opened, begins, first), labels_of(t - 1, opened, begins, first)
-            earlier = labels_of(max(t - 2, 0), opened, begins, first)
+            here, middle = labels_of(t, frame), labels_of(t - 1, frame)
+            earlier = labels_of(max(t - 2, 0), frame)
             for j in range(middle.shape[0]):
                 for k in range(here.shape[0]):
                     state = at[t] + j * here.shape[0] + k
@@ -99,15 +85,15 @@ def _k_best(
                         weight = second[earlier[e], middle[j], here[k]] if t > 1 else 0.0
                         for rank in range(ranks):
                             value = best[before, rank] + weight
-                            if not _insert(best[state], back[state], value, before * ranks + rank):
+                            if not insert(best[state], back[state], value, before * ranks + rank):
                                 break
                     best[state] += transition[middle[j], here[k]] + scores[first + t, here[k]]
         values[i] = -np.inf
-        here = labels_of(count - 1, opened, begins, first)
+        here = labels_of(count - 1, frame)
         for state in range(at[count - 1], at[count]):
             ending = end[here[(state - at[count - 1]) % here.shape[0]]]
             for rank in range(ranks):
-                if not _insert(values[i], last, best[state, rank] + ending, state * ranks + rank):
+                if not insert(values[i], last, best[state, rank] + ending, state * ranks + rank):
                     break
         for place in range(ranks):
             if values[i, place] == -np.inf:
@@ -115,6 +101,6 @@ def _k_best(
             pointer = last[place]
             for t in range(count - 1, -1, -1):
                 state = pointer // ranks
-                here = labels_of(t, opened, begins, first)
+                here = labels_of(t, frame)
                 labels[place, starts[i] + t] = here[(state - at[t]) % here.shape[0]]
                 pointer = back[state, pointer % ranks]

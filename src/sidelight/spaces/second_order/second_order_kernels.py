@@ -3,16 +3,24 @@
 As in `chain_kernels`, all take the sequences `lo..hi` of a batch, scores are a block that begins at their first token,
 what may not be used has score -inf, and forward passes keep only values. They run over the states of
 `second_order_states`; where all labels are open, the innermost loop is over contiguous labels. Ties go to the lowest
-last label, then to the lowest one before it, and so on; `second_order_ties` breaks them at random.
+last label, then to the lowest one before it, and so on, or are broken at random, uniformly over all that are best.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.kernels import kernel
-from sidelight.spaces.second_order.second_order_states import labels_of, most_states, open_labels, place_states, states
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
+from sidelight.core.kernels import inner_kernel, kernel
+from sidelight.spaces.choice_kernels import choose, highest
+from sidelight.spaces.second_order.second_order_states import (
+    Frame,
+    frame_of,
+    labels_of,
+    most_states,
+    open_labels,
+    states,
+)
 
 
 @kernel
@@ -38,20 +46,18 @@ def _raise_row(old: Floats, j: int, second: Floats, earlier: Ints, middle: int, 
 
 
 @kernel
-def step(
-    t: int, second: Floats, transition: Floats, opened: Ints, begins: Ints, first: int, at: Ints, values: Floats
-) -> None:
+def step(t: int, second: Floats, transition: Floats, frame: Frame, values: Floats) -> None:
     """The states of token t from those of t - 1, but for the scores of t."""
     size = transition.shape[0]
-    now = states(t, begins, first, at, values)
-    old = states(t - 1, begins, first, at, values)
-    here, middle = labels_of(t, opened, begins, first), labels_of(t - 1, opened, begins, first)
+    now = states(t, frame, values)
+    old = states(t - 1, frame, values)
+    here, middle = labels_of(t, frame), labels_of(t - 1, frame)
     for j in range(middle.shape[0]):
         row = now[j]
         if t == 1:
             row[:] = old[0, j]
         else:
-            earlier = labels_of(t - 2, opened, begins, first)
+            earlier = labels_of(t - 2, frame)
             row[:] = -np.inf
             if here.shape[0] == size:
                 _raise_row(old, j, second, earlier, middle[j], row)
@@ -74,38 +80,131 @@ def forward(
     second: Floats,
     transition: Floats,
     start: Floats,
-    opened: Ints,
-    begins: Ints,
-    first: int,
-    count: int,
-    at: Ints,
+    frame: Frame,
     best: Floats,
 ) -> None:
     """The value of the best path over tokens 0..t that ends in each state of t."""
-    for k in range(at[1]):
-        label = opened[begins[first] + k]
-        best[k] = start[label] + scores[first, label]
-    for t in range(1, count):
-        step(t, second, transition, opened, begins, first, at, best)
-        now = states(t, begins, first, at, best)
-        here = labels_of(t, opened, begins, first)
+    first = labels_of(0, frame)
+    for k in range(first.shape[0]):
+        best[k] = start[first[k]] + scores[frame.first, first[k]]
+    for t in range(1, frame.length):
+        step(t, second, transition, frame, best)
+        now = states(t, frame, best)
+        here = labels_of(t, frame)
         for j in range(now.shape[0]):
             for k in range(here.shape[0]):
-                now[j, k] += scores[first + t, here[k]]
+                now[j, k] += scores[frame.first + t, here[k]]
+
+
+@inner_kernel
+def ended(ending: Floats, here: Ints, end: Floats, worth: Floats) -> Floats:
+    """What the states (j, k) of the last token are worth with the end, at k · J + j, in a part of the room given."""
+    count = ending.shape[0]
+    for k in range(here.shape[0]):
+        for j in range(count):
+            worth[k * count + j] = ending[j, k] + end[here[k]]
+    return worth[: count * here.shape[0]]
 
 
 @kernel
-def best_last(ending: Floats, here: Ints, end: Floats) -> tuple[float, int, int]:
-    """The largest value with the end's added, and the state that has it."""
-    value = -np.inf
-    before, last = 0, 0
-    for k in range(here.shape[0]):
-        for j in range(ending.shape[0]):
-            candidate = ending[j, k] + end[here[k]]
-            if candidate > value:
-                value = candidate
-                before, last = j, k
-    return value, before, last
+def _best_before(values: Floats, j: int, second: Floats, earlier: Ints, middle: int, label: int) -> float:
+    """The largest value of a state (i, j) with the second-order score of the label after it."""
+    top = -np.inf
+    for i in range(earlier.shape[0]):
+        top = max(top, values[i, j] + second[earlier[i], middle, label])
+    return top
+
+
+@kernel
+def count_ways(
+    second: Floats,
+    end: Floats,
+    frame: Frame,
+    best: Floats,
+    top: float,
+    ways: Floats,
+) -> None:
+    """How many paths, up to a factor per token, lead to each state as the beginning of a best path of value `top`.
+
+    First the states on best paths are found from the end backwards, so that others cost nothing.
+    """
+    count = frame.length
+    ways[: frame.at[count]] = 0.0
+    now, values = states(count - 1, frame, ways), states(count - 1, frame, best)
+    here = labels_of(count - 1, frame)
+    for j in range(now.shape[0]):
+        for k in range(here.shape[0]):
+            if values[j, k] + end[here[k]] == top:
+                now[j, k] = 1.0
+    for t in range(count - 1, 0, -1):
+        now, old = states(t, frame, ways), states(t - 1, frame, ways)
+        values = states(t - 1, frame, best)
+        here, middle = labels_of(t, frame), labels_of(t - 1, frame)
+        earlier = labels_of(max(t - 2, 0), frame)
+        for j in range(now.shape[0]):
+            for k in range(here.shape[0]):
+                if now[j, k] > 0.0 and t == 1:
+                    old[0, j] = 1.0
+                elif now[j, k] > 0.0:
+                    most = _best_before(values, j, second, earlier, middle[j], here[k])
+                    for i in range(earlier.shape[0]):
+                        if values[i, j] + second[earlier[i], middle[j], here[k]] == most:
+                            old[i, j] = 1.0
+    for t in range(1, count):
+        now, old = states(t, frame, ways), states(t - 1, frame, ways)
+        values = states(t - 1, frame, best)
+        here, middle = labels_of(t, frame), labels_of(t - 1, frame)
+        earlier = labels_of(max(t - 2, 0), frame)
+        largest = 0.0
+        for j in range(now.shape[0]):
+            for k in range(here.shape[0]):
+                if now[j, k] > 0.0 and t == 1:
+                    now[j, k] = old[0, j]
+                elif now[j, k] > 0.0:
+                    most = _best_before(values, j, second, earlier, middle[j], here[k])
+                    now[j, k] = 0.0
+                    for i in range(earlier.shape[0]):
+                        if values[i, j] + second[earlier[i], middle[j], here[k]] == most:
+                            now[j, k] += old[i, j]
+                largest = max(largest, now[j, k])
+        now /= largest
+
+
+@inner_kernel
+def walk_back(
+    second: Floats,
+    end: Floats,
+    frame: Frame,
+    values: Floats,  # of the beginnings that end in each state: the best, or their log-sum
+    ways: Floats | None,
+    state: Keys | None,
+    worth: Floats,  # room for the states of a token, twice
+    labels: Ids,  # out [count]
+) -> None:
+    """A labeling, from its end to its beginning; which one is said in `choose`."""
+    count = frame.length
+    here, last = labels_of(count - 1, frame), states(count - 1, frame, values)
+    each = ended(last, here, end, worth[0])
+    if ways is None:
+        j = choose(each, None, state)
+    else:
+        nothing = np.zeros(end.shape[0])
+        j = choose(each, ended(states(count - 1, frame, ways), here, nothing, worth[1]), state)
+    label, j = here[j // last.shape[0]], j % last.shape[0]
+    labels[count - 1] = label
+    for t in range(count - 1, 0, -1):
+        middle = labels_of(t - 1, frame)[j]
+        labels[t - 1] = middle
+        if t > 1:
+            old, earlier = states(t - 1, frame, values), labels_of(t - 2, frame)
+            each = worth[0, : earlier.shape[0]]
+            for e in range(earlier.shape[0]):
+                each[e] = old[e, j] + second[earlier[e], middle, label]
+            if ways is None:
+                j = choose(each, None, state)
+            else:
+                j = choose(each, states(t - 1, frame, ways)[:, j], state)
+        label = middle
 
 
 @kernel
@@ -118,41 +217,33 @@ def viterbi(
     transition: Floats,  # [L, L] from, to
     start: Floats,  # [L]
     end: Floats,  # [L]
+    seeds: Keys | None,  # [N] one stream per sequence, so that shards and threads do not matter
     labels: Ids,  # out [T]
     values: Floats,  # out [N]
 ) -> None:
-    """The best path of every sequence and its value."""
-    base = starts[lo]
+    """The best path of every sequence and its value; with seeds, one of all best paths."""
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
-    best = np.empty(most)
-    at = np.empty(longest + 1, np.int64)
+    best, ways = np.empty(most), np.empty(most)
+    at, worth = np.empty(longest + 1, np.int64), np.empty((2, start.shape[0] ** 2))
+    state = np.empty(1, np.uint64)
     for i in range(lo, hi):
-        first, count = starts[i] - base, starts[i + 1] - starts[i]
-        place_states(begins, first, count, at)
-        forward(scores, second, transition, start, opened, begins, first, count, at, best)
-        here = labels_of(count - 1, opened, begins, first)
-        values[i], j, k = best_last(states(count - 1, begins, first, at, best), here, end)
+        first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
+        frame = frame_of(opened, begins, at, first, count)
+        forward(scores, second, transition, start, frame, best)
+        here = labels_of(count - 1, frame)
+        values[i] = highest(ended(states(count - 1, frame, best), here, end, worth[0]))
+        out = labels[starts[i] : starts[i + 1]]
         if values[i] == -np.inf:
-            labels[starts[i] : starts[i + 1]] = 0
+            out[:] = 0
             continue
-        label = here[k]
-        labels[starts[i] + count - 1] = label
-        for t in range(count - 1, 0, -1):
-            middle = labels_of(t - 1, opened, begins, first)[j]
-            labels[starts[i] + t - 1] = middle
-            if t > 1:
-                old = states(t - 1, begins, first, at, best)
-                earlier = labels_of(t - 2, opened, begins, first)
-                value = -np.inf
-                chosen = 0
-                for e in range(earlier.shape[0]):
-                    candidate = old[e, j] + second[earlier[e], middle, label]
-                    if candidate > value:
-                        value = candidate
-                        chosen = e
-                j = chosen
-            label = middle
+        found = second, end, frame, best
+        if seeds is None:
+            walk_back(*found, None, None, worth, out)
+        else:
+            count_ways(*found, values[i], ways)
+            state[0] = seeds[i]
+            walk_back(*found, ways, state, worth, out)
 
 
 @kernel
@@ -170,24 +261,24 @@ def viterbi_outside(
     values: Floats,
 ) -> None:
     """The best path on which at least one token leaves the admitted labels: a Viterbi over (state, has left)."""
-    base = starts[lo]
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
     stayed, left = np.empty(most), np.empty(most)
-    at = np.empty(longest + 1, np.int64)
+    at, worth = np.empty(longest + 1, np.int64), np.empty(start.shape[0] ** 2)
     for i in range(lo, hi):
-        first, count = starts[i] - base, starts[i + 1] - starts[i]
-        place_states(begins, first, count, at)
+        first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
+        frame = frame_of(opened, begins, at, first, count)
         for t in range(count):
             if t == 0:
-                for k in range(at[1]):
-                    stayed[k] = start[opened[begins[first] + k]]
-                left[: at[1]] = -np.inf
+                here = labels_of(0, frame)
+                for k in range(here.shape[0]):
+                    stayed[k] = start[here[k]]
+                left[: here.shape[0]] = -np.inf
             else:
-                step(t, second, transition, opened, begins, first, at, stayed)
-                step(t, second, transition, opened, begins, first, at, left)
-            in_stayed, in_left = states(t, begins, first, at, stayed), states(t, begins, first, at, left)
-            here = labels_of(t, opened, begins, first)
+                step(t, second, transition, frame, stayed)
+                step(t, second, transition, frame, left)
+            in_stayed, in_left = states(t, frame, stayed), states(t, frame, left)
+            here = labels_of(t, frame)
             for k in range(here.shape[0]):
                 inside = admitted[starts[i] + t, here[k]] != 0
                 for j in range(in_stayed.shape[0]):
@@ -196,21 +287,24 @@ def viterbi_outside(
                         in_stayed[j, k] = -np.inf
                     in_stayed[j, k] += scores[first + t, here[k]]
                     in_left[j, k] += scores[first + t, here[k]]
-        here = labels_of(count - 1, opened, begins, first)
-        values[i], j, k = best_last(states(count - 1, begins, first, at, left), here, end)
+        here = labels_of(count - 1, frame)
+        last = ended(states(count - 1, frame, left), here, end, worth)
+        values[i] = highest(last)
         if values[i] == -np.inf:
             labels[starts[i] : starts[i + 1]] = 0
             continue
         has_left = True
-        label = here[k]
+        before = last.shape[0] // here.shape[0]
+        j = choose(last, None, None)
+        label, j = here[j // before], j % before
         labels[starts[i] + count - 1] = label
         for t in range(count - 1, 0, -1):
-            middle = labels_of(t - 1, opened, begins, first)[j]
+            middle = labels_of(t - 1, frame)[j]
             labels[starts[i] + t - 1] = middle
             may_stay = not has_left or admitted[starts[i] + t, label] == 0
             if t > 1:
-                in_stayed, in_left = states(t - 1, begins, first, at, stayed), states(t - 1, begins, first, at, left)
-                earlier = labels_of(t - 2, opened, begins, first)
+                in_stayed, in_left = states(t - 1, frame, stayed), states(t - 1, frame, left)
+                earlier = labels_of(t - 2, frame)
                 value = -np.inf
                 chosen = 0
                 from_left = has_left

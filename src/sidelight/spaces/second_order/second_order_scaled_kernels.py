@@ -21,7 +21,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats
 from sidelight.core.kernels import kernel
-from sidelight.spaces.chains.chain_scaled_kernels import largest, padded
+from sidelight.spaces.chains.chain_scaled_kernels import largest, padded, weighted
 
 TINY = 1e-150
 STEEPEST = 138.0  # exp of minus this is 1e-60
@@ -116,22 +116,6 @@ def empty_sweep(longest: int, size: int) -> Sweep:
         np.empty((size, wide)),
         np.empty(size),
     )
-
-
-@kernel
-def weighted(values: Floats, plane: Floats, out: Floats) -> None:
-    """out[k] = Σ_i values[i] · plane[i, k]."""
-    out[:] = 0.0
-    whole = values.shape[0] // 4 * 4
-    for i in range(0, whole, 4):
-        a, b, c, d = values[i], values[i + 1], values[i + 2], values[i + 3]
-        in_a, in_b, in_c, in_d = plane[i], plane[i + 1], plane[i + 2], plane[i + 3]
-        for k in range(out.shape[0]):
-            out[k] += (a * in_a[k] + b * in_b[k]) + (c * in_c[k] + d * in_d[k])
-    for i in range(whole, values.shape[0]):
-        value, row = values[i], plane[i]
-        for k in range(out.shape[0]):
-            out[k] += value * row[k]
 
 
 @kernel

@@ -8,10 +8,12 @@ a flat array, those of token t from `at[t]` on.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 
 
 @kernel
@@ -48,26 +50,38 @@ def most_states(starts: Ints, lo: int, hi: int, begins: Ints) -> tuple[int, int]
     return longest, most
 
 
-@kernel
-def place_states(begins: Ints, first: int, count: int, at: Ints) -> None:
-    """Set at[t], for one sequence."""
+class Frame(NamedTuple):
+    """The states of one sequence."""
+
+    opened: Ints  # open labels of all tokens of a block
+    begins: Ints  # where each token's begin
+    at: Ints  # [length + 1]
+    first: int  # token of the block
+    length: int  # in tokens
+
+
+@inner_kernel
+def frame_of(opened: Ints, begins: Ints, at: Ints, first: int, count: int) -> Frame:
+    """The states of a sequence; `at` is where they are written down."""
     before = 1
     at[0] = 0
     for t in range(count):
         here = begins[first + t + 1] - begins[first + t]
         at[t + 1] = at[t] + before * here
         before = here
+    return Frame(opened, begins, at, first, count)
 
 
 @kernel
-def states(t: int, begins: Ints, first: int, at: Ints, values: Floats) -> Floats:
+def states(t: int, frame: Frame, values: Floats) -> Floats:
     """A view of the values of the states of token t. # [open labels of t - 1, open labels of t]"""
-    before = begins[first + t] - begins[first + t - 1] if t > 0 else 1
-    here = begins[first + t + 1] - begins[first + t]
-    return values[at[t] : at[t + 1]].reshape(before, here)
+    place = frame.first + t
+    before = frame.begins[place] - frame.begins[place - 1] if t > 0 else 1
+    here = frame.begins[place + 1] - frame.begins[place]
+    return values[frame.at[t] : frame.at[t + 1]].reshape(before, here)
 
 
 @kernel
-def labels_of(t: int, opened: Ints, begins: Ints, first: int) -> Ints:
+def labels_of(t: int, frame: Frame) -> Ints:
     """A view of the open labels of token t."""
-    return opened[begins[first + t] : begins[first + t + 1]]
+    return frame.opened[frame.begins[frame.first + t] : frame.begins[frame.first + t + 1]]

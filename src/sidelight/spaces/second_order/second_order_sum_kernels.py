@@ -18,7 +18,10 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.core.kernels import kernel, uniform
+from sidelight.core.kernels import kernel
+from sidelight.spaces.chains.chain_log_kernels import log_sum, log_sum_with
+from sidelight.spaces.chains.chain_scaled_kernels import weighted
+from sidelight.spaces.second_order.second_order_kernels import ended, walk_back
 from sidelight.spaces.second_order.second_order_scaled_kernels import (
     LOST,
     ScaledMoves,
@@ -28,47 +31,30 @@ from sidelight.spaces.second_order.second_order_scaled_kernels import (
     scaled_backward,
     scaled_forward,
 )
-from sidelight.spaces.second_order.second_order_states import labels_of, most_states, open_labels, place_states, states
-from sidelight.spaces.second_order.second_order_ties import draw
+from sidelight.spaces.second_order.second_order_states import (
+    Frame,
+    frame_of,
+    labels_of,
+    most_states,
+    open_labels,
+    states,
+)
 
 TINY = 1e-200
 STEEP = 300.0  # a factor up to exp of this cannot bring back what was lost below TINY
 
 
 @kernel
-def exact_sum(first: Floats, second: Floats) -> float:
-    """log Σ exp(first + second), one exponential a term."""
-    top = -np.inf
-    for i in range(first.shape[0]):
-        top = max(top, first[i] + second[i])
-    if top == -np.inf:
-        return top
-    total = 0.0
-    for i in range(first.shape[0]):
-        total += np.exp(first[i] + second[i] - top)
-    return top + float(np.log(total))
-
-
-@kernel
 def weighted_rows(values: Floats, rows: Ints, plane: Floats, columns: Ints, out: Floats) -> None:
-    """out[k] = Σ_i values[i] · plane[rows[i], columns[k]]; where all columns are open, over contiguous ones."""
-    out[:] = 0.0
-    if columns.shape[0] < plane.shape[1]:
-        for i in range(rows.shape[0]):
-            row = plane[rows[i]]
-            for k in range(columns.shape[0]):
-                out[k] += values[i] * row[columns[k]]
+    """out[k] = Σ_i values[i] · plane[rows[i], columns[k]]."""
+    if rows.shape[0] == plane.shape[0] and columns.shape[0] == plane.shape[1]:
+        weighted(values, plane, out)
         return
-    whole = rows.shape[0] // 4 * 4
-    for i in range(0, whole, 4):
-        a, b, c, d = values[i], values[i + 1], values[i + 2], values[i + 3]
-        in_a, in_b, in_c, in_d = plane[rows[i]], plane[rows[i + 1]], plane[rows[i + 2]], plane[rows[i + 3]]
-        for k in range(out.shape[0]):
-            out[k] += (a * in_a[k] + b * in_b[k]) + (c * in_c[k] + d * in_d[k])
-    for i in range(whole, rows.shape[0]):
-        value, row = values[i], plane[rows[i]]
-        for k in range(out.shape[0]):
-            out[k] += value * row[k]
+    out[:] = 0.0
+    for i in range(rows.shape[0]):
+        row = plane[rows[i]]
+        for k in range(columns.shape[0]):
+            out[k] += values[i] * row[columns[k]]
 
 
 @kernel
@@ -79,27 +65,23 @@ def forward_sums(
     second: Floats,
     transition: Floats,
     start: Floats,
-    opened: Ints,
-    begins: Ints,
-    first: int,
-    count: int,
-    at: Ints,
+    frame: Frame,
     sums: Floats,
 ) -> None:
     """v_t of all states of a sequence."""
     shares = np.empty(start.shape[0])
-    for k in range(at[1]):
-        label = opened[begins[first] + k]
-        sums[k] = start[label] + scores[first, label]
-    for t in range(1, count):
-        now, old = states(t, begins, first, at, sums), states(t - 1, begins, first, at, sums)
-        here, middle = labels_of(t, opened, begins, first), labels_of(t - 1, opened, begins, first)
+    first = labels_of(0, frame)
+    for k in range(first.shape[0]):
+        sums[k] = start[first[k]] + scores[frame.first, first[k]]
+    for t in range(1, frame.length):
+        now, old = states(t, frame, sums), states(t - 1, frame, sums)
+        here, middle = labels_of(t, frame), labels_of(t - 1, frame)
         for j in range(middle.shape[0]):
             row = now[j]
             if t == 1:
                 row[:] = old[0, j]
             else:
-                earlier = labels_of(t - 2, opened, begins, first)
+                earlier = labels_of(t - 2, frame)
                 top = -np.inf
                 for i in range(earlier.shape[0]):
                     top = max(top, old[i, j])
@@ -113,25 +95,9 @@ def forward_sums(
                     if row[k] > TINY:
                         row[k] = top + peak + np.log(row[k])
                     else:
-                        row[k] = exact_sum(old[:, j], second[:, middle[j], here[k]][earlier])
+                        row[k] = log_sum_with(old[:, j], second[:, middle[j], here[k]][earlier])
             for k in range(here.shape[0]):
-                row[k] += transition[middle[j], here[k]] + scores[first + t, here[k]]
-
-
-@kernel
-def total_sum(ending: Floats, here: Ints, end: Floats) -> float:
-    """log Z from the states of the last token."""
-    top = -np.inf
-    for j in range(ending.shape[0]):
-        for k in range(here.shape[0]):
-            top = max(top, ending[j, k] + end[here[k]])
-    if top == -np.inf:
-        return top
-    total = 0.0
-    for j in range(ending.shape[0]):
-        for k in range(here.shape[0]):
-            total += np.exp(ending[j, k] + end[here[k]] - top)
-    return top + float(np.log(total))
+                row[k] += transition[middle[j], here[k]] + scores[frame.first + t, here[k]]
 
 
 @kernel
@@ -152,7 +118,7 @@ def log_sums(
     """log Z of every sequence, -inf where there is no labeling."""
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
-    sums = np.empty(most)
+    sums, worth = np.empty(most), np.empty((2, start.shape[0] ** 2))
     at = np.empty(longest + 1, np.int64)
     sweep = empty_sweep(longest if moves.flat else 0, start.shape[0])
     for i in range(lo, hi):
@@ -161,10 +127,10 @@ def log_sums(
             values[i] = scaled_forward(scores[first : first + count], moves, sweep)
             if values[i] != LOST:
                 continue
-        place_states(begins, first, count, at)
-        forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
-        here = labels_of(count - 1, opened, begins, first)
-        values[i] = total_sum(states(count - 1, begins, first, at, sums), here, end)
+        frame = frame_of(opened, begins, at, first, count)
+        forward_sums(scores, onward, peak, second, transition, start, frame, sums)
+        here = labels_of(count - 1, frame)
+        values[i] = log_sum(ended(states(count - 1, frame, sums), here, end, worth[0]))
 
 
 @kernel
@@ -177,17 +143,15 @@ def backward_step(
     backward: Floats,
     peak: float,
     second: Floats,
-    opened: Ints,
-    begins: Ints,
-    first: int,
+    frame: Frame,
     old: Floats,  # v_{t-1}
     back: Floats,  # out b_{t-1}
     expected: Floats,  # added to [L, L, L]
 ) -> None:
     """b of the states of token t - 1, and the expected second-order parts that end at t, for t from 2 on."""
     size = second.shape[0]
-    here, middle = labels_of(t, opened, begins, first), labels_of(t - 1, opened, begins, first)
-    earlier = labels_of(t - 2, opened, begins, first)
+    here, middle = labels_of(t, frame), labels_of(t - 1, frame)
+    earlier = labels_of(t - 2, frame)
     shares, totals = np.empty(here.shape[0]), np.empty(earlier.shape[0])
     for j in range(middle.shape[0]):
         row = after[j]
@@ -204,7 +168,7 @@ def backward_step(
             if totals[i] > TINY:
                 back[i, j] = top + peak + np.log(totals[i])
             else:
-                back[i, j] = exact_sum(row, second[earlier[i], middle[j]][here])
+                back[i, j] = log_sum_with(row, second[earlier[i], middle[j]][here])
             steepness = old[i, j] + top + peak - log_z
             out = expected[earlier[i], middle[j]]
             if steepness > STEEP:
@@ -250,7 +214,7 @@ def beliefs(
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
     sums, backs = np.empty(most), np.empty(most)
-    at = np.empty(longest + 1, np.int64)
+    at, worth = np.empty(longest + 1, np.int64), np.empty((2, start.shape[0] ** 2))
     sweep = empty_sweep(longest if moves.flat else 0, start.shape[0])
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
@@ -260,27 +224,27 @@ def beliefs(
                 scaled_backward(count, moves, sweep)
                 add_expected(count, prices[i], moves, sweep, tokens[starts[i] : starts[i + 1]], spread)
                 continue
-        place_states(begins, first, count, at)
-        forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
-        here = labels_of(count - 1, opened, begins, first)
-        log_z = total_sum(states(count - 1, begins, first, at, sums), here, end)
+        frame = frame_of(opened, begins, at, first, count)
+        forward_sums(scores, onward, peak, second, transition, start, frame, sums)
+        here = labels_of(count - 1, frame)
+        log_z = log_sum(ended(states(count - 1, frame, sums), here, end, worth[0]))
         values[i] = log_z
         tokens[starts[i] : starts[i + 1]] = 0.0
         if log_z == -np.inf:
             continue
-        back = states(count - 1, begins, first, at, backs)
+        back = states(count - 1, frame, backs)
         for k in range(here.shape[0]):
             back[:, k] = end[here[k]]
         for t in range(count - 1, -1, -1):
-            now, back = states(t, begins, first, at, sums), states(t, begins, first, at, backs)
-            here = labels_of(t, opened, begins, first)
+            now, back = states(t, frame, sums), states(t, frame, backs)
+            here = labels_of(t, frame)
             token = tokens[starts[i] + t]
             for j in range(now.shape[0]):
                 for k in range(here.shape[0]):
                     share = prices[i] * np.exp(now[j, k] + back[j, k] - log_z)
                     token[here[k]] += share
                     if t > 0:
-                        in_transition[opened[begins[first + t - 1] + j], here[k]] += share
+                        in_transition[labels_of(t - 1, frame)[j], here[k]] += share
             if t == count - 1:
                 for k in range(here.shape[0]):
                     in_end[here[k]] += token[here[k]]
@@ -288,17 +252,16 @@ def beliefs(
                 for k in range(here.shape[0]):
                     in_start[here[k]] += token[here[k]]
                 break
-            middle = labels_of(t - 1, opened, begins, first)
+            middle = labels_of(t - 1, frame)
             for j in range(now.shape[0]):
                 for k in range(here.shape[0]):
                     back[j, k] += transition[middle[j], here[k]] + scores[first + t, here[k]]
-            old, before = states(t - 1, begins, first, at, sums), states(t - 1, begins, first, at, backs)
+            old, before = states(t - 1, frame, sums), states(t - 1, frame, backs)
             if t == 1:
-                ones = np.zeros(here.shape[0])
                 for j in range(middle.shape[0]):
-                    before[0, j] = exact_sum(back[j], ones)
+                    before[0, j] = log_sum(back[j])
             else:
-                given = (onward, backward, peak, second, opened, begins, first)
+                given = (onward, backward, peak, second, frame)
                 backward_step(t, back, log_z, prices[i], *given, old, before, in_second)
 
 
@@ -321,32 +284,18 @@ def sample(
     """A labeling of every sequence, with probability in proportion to exp(score)."""
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
-    sums = np.empty(most)
+    sums, worth = np.empty(most), np.empty((2, start.shape[0] ** 2))
     at = np.empty(longest + 1, np.int64)
     state = np.empty(1, np.uint64)
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
-        place_states(begins, first, count, at)
-        forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
-        here = labels_of(count - 1, opened, begins, first)
-        ending = states(count - 1, begins, first, at, sums)
-        values[i] = total_sum(ending, here, end)
+        frame = frame_of(opened, begins, at, first, count)
+        forward_sums(scores, onward, peak, second, transition, start, frame, sums)
+        here = labels_of(count - 1, frame)
+        values[i] = log_sum(ended(states(count - 1, frame, sums), here, end, worth[0]))
+        out = labels[starts[i] : starts[i + 1]]
         if values[i] == -np.inf:
-            labels[starts[i] : starts[i + 1]] = 0
+            out[:] = 0
             continue
-        for k in range(here.shape[0]):
-            for j in range(ending.shape[0]):
-                ending[j, k] = np.exp(ending[j, k] + end[here[k]] - values[i])
         state[0] = seeds[i]
-        chosen = draw(ending.ravel(), uniform(state))
-        j, label = chosen // here.shape[0], here[chosen % here.shape[0]]
-        labels[starts[i] + count - 1] = label
-        for t in range(count - 1, 0, -1):
-            middle = labels_of(t - 1, opened, begins, first)[j]
-            labels[starts[i] + t - 1] = middle
-            if t > 1:
-                old = states(t - 1, begins, first, at, sums)
-                earlier = labels_of(t - 2, opened, begins, first)
-                logs = old[:, j] + second[:, middle, label][earlier]
-                j = draw(np.exp(logs - logs.max()), uniform(state))
-            label = middle
+        walk_back(second, end, frame, sums, None, state, worth, out)

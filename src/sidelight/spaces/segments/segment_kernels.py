@@ -16,9 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.kernels import copy_row, inline_kernel, kernel
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
+from sidelight.core.kernels import copy_row, inline_kernel, inner_kernel, kernel
+from sidelight.spaces.chains.chain_kernels import highest_sum
 from sidelight.spaces.chains.chain_kernels import longest as longest_sequence
+from sidelight.spaces.choice_kernels import choose
 
 
 @kernel
@@ -92,6 +94,49 @@ def mark(first: int, last: int, label: int, labels: Ids, begins: Bytes) -> None:
     begins[first] = 1
 
 
+@inner_kernel
+def walk_back(
+    totals: Floats,
+    transition: Floats,
+    end: Floats,
+    longest: Ints,
+    runs: bool,
+    at: int,
+    count: int,
+    enter: Floats,
+    ending: Floats,
+    full: Floats,
+    state: Keys | None,
+    labels: Ids,  # out [count]
+    begins: Bytes,  # out [count]
+) -> None:
+    """A segmentation, from its end to its beginning: the best, or one that is drawn; see `choose`."""
+    size = end.shape[0]
+    worth = np.empty(max(size, totals.shape[1]))
+    for option in range(size):
+        worth[option] = ending[count - 1, option] + end[option]
+    label = choose(worth[:size], None, state)
+    t = count - 1
+    whole = False
+    while t >= 0:
+        lengths = min(totals.shape[1], t + 1)
+        length = min(longest[label], t + 1)
+        if not whole:
+            for option in range(lengths):
+                worth[option] = totals[at + t, option, label] + enter[t - option, label]
+            length = choose(worth[:lengths], None, state) + 1
+        s = t - length + 1
+        mark(s, t, label, labels, begins)
+        if s > 0:
+            for option in range(size):
+                own = runs and option == label
+                worth[option] = (full[s - 1, option] if own else ending[s - 1, option]) + transition[option, label]
+            previous = choose(worth[:size], None, state)
+            whole = runs and previous == label
+            label = previous
+        t = s - 1
+
+
 @kernel
 def best(
     starts: Ints,
@@ -108,46 +153,16 @@ def best(
     values: Floats,  # out [N]
 ) -> None:
     """The best segmentation of every sequence and its value."""
-    base = starts[lo]
     size = start.shape[0]
     most = longest_sequence(starts, lo, hi)
     enter, ending, full = np.empty((most, size)), np.empty((most, size)), np.empty((most, size))
     for i in range(lo, hi):
-        at = starts[i] - base
-        count = starts[i + 1] - starts[i]
-        _forward(totals, transition, start, longest, runs, at, count, enter, ending, full)
-        label, value = 0, -np.inf
-        for option in range(size):
-            if ending[count - 1, option] + end[option] > value:
-                value = ending[count - 1, option] + end[option]
-                label = option
-        values[i] = value
-        t = count - 1
-        whole = False
-        while t >= 0:
-            length = 1
-            if whole:
-                length = min(longest[label], t + 1)
-            else:
-                value = -np.inf
-                for option in range(1, min(totals.shape[1], t + 1) + 1):
-                    candidate = totals[at + t, option - 1, label] + enter[t - option + 1, label]
-                    if candidate > value:
-                        value = candidate
-                        length = option
-            s = t - length + 1
-            mark(starts[i] + s, starts[i] + t, label, labels, begins)
-            if s > 0:
-                follower, value = label, -np.inf
-                label = 0
-                for option in range(size):
-                    own = runs and option == follower
-                    candidate = (full[s - 1, option] if own else ending[s - 1, option]) + transition[option, follower]
-                    if candidate > value:
-                        value = candidate
-                        label = option
-                whole = runs and label == follower
-            t = s - 1
+        first, last = starts[i], starts[i + 1]
+        place = (longest, runs, first - starts[lo], last - first)
+        _forward(totals, transition, start, *place, enter, ending, full)
+        values[i] = highest_sum(ending[last - first - 1], end)
+        out = (labels[first:last], begins[first:last])
+        walk_back(totals, transition, end, *place, enter, ending, full, None, *out)
 
 
 @kernel

@@ -15,7 +15,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
 from sidelight.core.kernels import copy_row, inline_kernel, kernel
-from sidelight.spaces.chains.chain_scaled_kernels import exponentials
+from sidelight.spaces.chains.chain_scaled_kernels import exponentials, weighted
 
 TINY = 1e-200
 
@@ -82,23 +82,6 @@ def exp_shares(values: Floats, room: SegmentRoom) -> float:
         room.shares[label] = values[label] - top
     exponentials(room.shares, values.shape[0], room.work, room.bits)
     return top
-
-
-@kernel
-def weighted(shares: Floats, matrix: Floats, out: Floats) -> None:
-    """out = shares · matrix, four rows at a time."""
-    size = shares.shape[0]
-    out[:] = 0.0
-    whole = size // 4 * 4
-    for k in range(0, whole, 4):
-        v0, v1, v2, v3 = shares[k], shares[k + 1], shares[k + 2], shares[k + 3]
-        r0, r1, r2, r3 = matrix[k], matrix[k + 1], matrix[k + 2], matrix[k + 3]
-        for label in range(size):
-            out[label] += (v0 * r0[label] + v1 * r1[label]) + (v2 * r2[label] + v3 * r3[label])
-    for k in range(whole, size):
-        value, row = shares[k], matrix[k]
-        for label in range(size):
-            out[label] += value * row[label]
 
 
 @kernel
@@ -193,19 +176,6 @@ def log_forward(
         sum_block(lengths, room, ending[t])
         if t + 1 < count:
             log_before(ending[t], whole, moves, runs, room, enter[t + 1])
-
-
-@kernel
-def log_sum_of(values: Floats, others: Floats) -> float:
-    """log Σ exp(values + others)"""
-    peak = -np.inf
-    for k in range(values.shape[0]):
-        peak = max(peak, values[k] + others[k])
-    peak = finite_or_zero(peak)
-    total = 0.0
-    for k in range(values.shape[0]):
-        total += np.exp(values[k] + others[k] - peak)
-    return float(np.log(total) + peak)
 
 
 @kernel

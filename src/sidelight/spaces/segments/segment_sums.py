@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
-from sidelight.core.kernels import copy_row, kernel, uniform
+from sidelight.core.kernels import copy_row, kernel
 from sidelight.spaces.chains.chain_kernels import longest as longest_sequence
+from sidelight.spaces.chains.chain_log_kernels import log_sum_with
 from sidelight.spaces.chains.chain_scaled_kernels import exponentials
-from sidelight.spaces.segments.segment_kernels import mark
+from sidelight.spaces.segments.segment_kernels import walk_back
 from sidelight.spaces.segments.segment_log_kernels import (
     Moves,
     SegmentRoom,
     exp_shares,
-    finite_or_zero,
     log_backward,
     log_forward,
-    log_sum_of,
     room_of,
 )
 
@@ -44,7 +43,7 @@ def log_sums(
     for i in range(lo, hi):
         count = starts[i + 1] - starts[i]
         log_forward(totals, moves, start, longest, runs, starts[i] - starts[lo], count, room, enter, ending, full)
-        values[i] = log_sum_of(ending[count - 1], end)
+        values[i] = log_sum_with(ending[count - 1], end)
 
 
 @kernel
@@ -117,7 +116,7 @@ def beliefs(
         count = starts[i + 1] - starts[i]
         scale = scales[i]
         log_forward(totals, moves, start, longest, runs, at, count, room, enter, ending, full)
-        values[i] = log_sum_of(ending[count - 1], end)
+        values[i] = log_sum_with(ending[count - 1], end)
         if not values[i] > -np.inf:
             continue
         log_backward(totals, moves, end, longest, runs, at, count, room, begin, leave, leave_full)
@@ -175,25 +174,6 @@ def _segment_beliefs(
 
 
 @kernel
-def _drawn(logs: Floats, count: int, state: Keys) -> int:
-    """A number below `count`, with probability in proportion to exp(logs)."""
-    peak = finite_or_zero(np.max(logs[:count]))
-    total = 0.0
-    for k in range(count):
-        total += np.exp(logs[k] - peak)
-    left = uniform(state) * total
-    chosen = 0
-    for k in range(count):
-        weight = np.exp(logs[k] - peak)
-        if weight > 0.0:
-            chosen = k
-            left -= weight
-            if left < 0.0:
-                break
-    return chosen
-
-
-@kernel
 def sample(
     starts: Ints,
     lo: int,
@@ -210,38 +190,16 @@ def sample(
     values: Floats,  # out [N] log-sums
 ) -> None:
     """A segmentation of every sequence, drawn with probability in proportion to exp(score): forwards, then back."""
-    base = starts[lo]
     size = start.shape[0]
     most = longest_sequence(starts, lo, hi)
     enter, ending, full = np.empty((most, size)), np.empty((most, size)), np.empty((most, size))
-    logs = np.empty(max(size, totals.shape[1]))
     room = room_of(totals.shape[1], size)
     state = np.empty(1, np.uint64)
     for i in range(lo, hi):
-        at = starts[i] - base
-        count = starts[i + 1] - starts[i]
-        log_forward(totals, moves, start, longest, runs, at, count, room, enter, ending, full)
-        values[i] = log_sum_of(ending[count - 1], end)
+        first, last = starts[i], starts[i + 1]
+        place = (longest, runs, first - starts[lo], last - first)
+        log_forward(totals, moves, start, *place, room, enter, ending, full)
+        values[i] = log_sum_with(ending[last - first - 1], end)
         state[0] = seeds[i]
-        for option in range(size):
-            logs[option] = ending[count - 1, option] + end[option]
-        label = _drawn(logs, size, state)
-        t = count - 1
-        whole = False
-        while t >= 0:
-            lengths = min(totals.shape[1], t + 1)
-            for option in range(lengths):
-                logs[option] = totals[at + t, option, label] + enter[t - option, label]
-            length = min(longest[label], t + 1) if whole else _drawn(logs, lengths, state) + 1
-            s = t - length + 1
-            mark(starts[i] + s, starts[i] + t, label, labels, begins)
-            if s > 0:
-                for option in range(size):
-                    own = runs and option == label
-                    logs[option] = (full[s - 1, option] if own else ending[s - 1, option]) + moves.transition[
-                        option, label
-                    ]
-                previous = _drawn(logs, size, state)
-                whole = runs and previous == label
-                label = previous
-            t = s - 1
+        out = (labels[first:last], begins[first:last])
+        walk_back(totals, moves.transition, end, *place, enter, ending, full, state, *out)

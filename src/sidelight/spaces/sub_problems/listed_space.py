@@ -17,7 +17,6 @@ from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.features.rows import offsets_of
 from sidelight.features.structured.variable_features import VariableScores
-from sidelight.spaces.chains.chain import check_feasible
 from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.slots import SlotScores
 from sidelight.spaces.variables.variable_space import VariableBeliefs
@@ -87,11 +86,8 @@ class ListedSpace(SummedSlotSpace):
         self, scores: SlotScores | VariableScores, *, prices: Floats | None = None, n_jobs: int | None = None
     ) -> VariableBeliefs:
         """Probabilities of choices, times the price of each input."""
-        totals, shares = self.sums_each(self.block(scores), shares=True)  # type: ignore[arg-type]
-        check_feasible(totals)
-        if prices is not None:
-            shares *= np.repeat(prices, np.diff(self.starts))[:, None]
-        return VariableBeliefs(totals, shares, ())
+        found = super().beliefs(scores, prices=prices, n_jobs=n_jobs)  # type: ignore[arg-type]
+        return VariableBeliefs(*found, ())
 
     def score(self, scores: SlotScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
         """The score of given choices of each input, less what soft rules charge. # [N]"""

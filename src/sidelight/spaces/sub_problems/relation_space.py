@@ -16,7 +16,6 @@ from sidelight.errors import Intractable
 from sidelight.features.rows import offsets_of, taken
 from sidelight.features.structured.variable_features import VariableScores
 from sidelight.parallel import shards, threads
-from sidelight.spaces.chains.chain import check_feasible
 from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.slots import SlotScores
 from sidelight.spaces.sub_problems.relation_kernels import best_relations, sum_relations
@@ -96,11 +95,8 @@ class RelationSpace(SummedSlotSpace):
         self, scores: SlotScores | VariableScores, *, prices: Floats | None = None, n_jobs: int | None = None
     ) -> VariableBeliefs:
         """Probabilities of choices, times the price of each input."""
-        totals, shares = self.sums_each(self.block(scores), shares=True, n_jobs=n_jobs)  # type: ignore[arg-type]
-        check_feasible(totals)
-        if prices is not None:
-            shares *= np.repeat(prices, np.diff(self.starts))[:, None]
-        return VariableBeliefs(totals, shares, ())
+        found = super().beliefs(scores, prices=prices, n_jobs=n_jobs)  # type: ignore[arg-type]
+        return VariableBeliefs(*found, ())
 
     def score(self, scores: SlotScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
         """The score of given choices of each input, less what soft rules charge. # [N]"""

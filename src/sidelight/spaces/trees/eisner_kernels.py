@@ -19,6 +19,7 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import inline_kernel, inner_kernel, kernel
 from sidelight.spaces.chains.chain_kernels import longest
+from sidelight.spaces.chains.chain_log_kernels import log_sum
 
 
 @kernel
@@ -101,20 +102,6 @@ def _read(n: int, split: Ids, down: Ids, up: Ids, stack: Ids, heads: Ids) -> Non
         size = _pushed(stack, size, q + 1, b, 0)
 
 
-@inline_kernel
-def _added(terms: Floats, count: int) -> float:
-    """log Σ exp of the first `count` terms."""
-    top = -np.inf
-    for k in range(count):
-        top = max(top, terms[k])
-    if top == -np.inf:
-        return top
-    total = 0.0
-    for k in range(count):
-        total += np.exp(terms[k] - top)
-    return top + float(np.log(total))
-
-
 @kernel
 def sums(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, log_sums: Floats, shares: Floats) -> None:
     """Log-sums over all trees, and the probability of each head. # shares: out [T, H], of zeros; or [0, H]"""
@@ -135,15 +122,15 @@ def sums(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, log_sums:
                 count = 1 if single and i == 0 else span
                 for q in range(count):
                     terms[q] = right[i, i + q] + left[i + q + 1, j]
-                inner[i, j] = _added(terms, count)
+                inner[i, j] = log_sum(terms[:count])
                 for k in range(i + 1, j + 1):
                     terms[k - i - 1] = inner[i, k] + own[k - 1, i] + right[k, j]
-                right[i, j] = _added(terms, span)
+                right[i, j] = log_sum(terms[:span])
                 left[i, j] = -np.inf
                 if i > 0:
                     for k in range(i, j):
                         terms[k - i] = left[i, k] + inner[k, j] + own[k - 1, j]
-                    left[i, j] = _added(terms, span)
+                    left[i, j] = log_sum(terms[:span])
         log_sums[sentence] = right[0, n]
         if shares.shape[0] > 0 and right[0, n] > -np.inf:
             _go_back(n, own, single, inner, right, left, slopes, shares[first : first + n])

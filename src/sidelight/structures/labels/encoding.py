@@ -122,7 +122,7 @@ class Encoded:
 
 
 def labels_in(evidence: Sequence[Evidence], *, sequences: bool) -> list[Any]:
-    """Every label that the evidence names, in order of appearance; raises `DataError` at what is no label."""
+    """Every label that the evidence names, in order of appearance; raises `DataError` at other things."""
     names: dict[Any, None] = {}
     try:
         for piece in evidence:

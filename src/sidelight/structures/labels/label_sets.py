@@ -271,7 +271,7 @@ type, or strings
 
 
 def _sort(kind: type) -> type | None:
-    """Which sort of number a type is, those of numpy like Python's; None for what is no number."""
+    """Which sort of number a type is, those of numpy like Python's; None if it is not a number."""
     for sort, others in ((bool, np.bool_), (int, np.integer), (float, np.floating)):
         if issubclass(kind, (sort, others)):
             return sort
@@ -296,7 +296,7 @@ def raise_at_no_label(evidence: Sequence[Evidence], *, sequences: bool) -> None:
 
 
 def no_label(piece: Evidence, i: int, label: Any, token: int | None) -> DataError:
-    """The error for what is no label."""
+    """The error for something that is not a label."""
     remedy = "give sets of labels; None instead of a set means any label"
     if isinstance(piece, Gold):
         remedy = "give labels; Candidates takes sets of them, and Partial None where there is none"

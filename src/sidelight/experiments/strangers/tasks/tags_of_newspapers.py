@@ -49,7 +49,7 @@ IN_WORDS = (PREPOSITIONS | SUBORDINATORS | {"than", "as", "that"}) - {"about", "
 
 @rule
 def bases_after_modals(x: Sentence, y: Any) -> Any:
-    """After a modal or "to" comes a base form, an adverb or something that is no verb."""
+    """After a modal or "to" comes a base form, an adverb or something that is not a verb."""
     inflected = ("VBD", "VBZ", "VBP", "VBG", "MD")
     return every(y[t + 1] != label for t in x.positions[:-1] if x.lower[t] in MODALS | {"to"} for label in inflected)
 

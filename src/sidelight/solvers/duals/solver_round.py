@@ -9,7 +9,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class SolverRound:
     """What one round of a solver reached, in the words of a `Round`."""
 
     primal: float  # of the weights that the round looked at
@@ -24,7 +24,7 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
-class PartlyReached:
+class PartialSolverRound:
     """The same of solvers that do not measure in every round: None where they did not."""
 
     primal: float | None
