@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import sidelight
-from sidelight.core.kernels import inner_kernel, kernel
+from sidelight.core.kernels import KNOWN_INSIDES, inner_kernel, kernel
 
 CALLED = "from sidelight.core.kernels import {decorator}\n\n@{decorator}\ndef amount(x):\n    return x + {more}\n"
 CALLING = """from sidelight.core.kernels import kernel
@@ -64,6 +64,8 @@ def test_kernels_call_inner_kernels_and_python_cannot() -> None:
     assert doubled(3.0) == 3.0
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         pytest.skip("as Python's functions they are all alike")
+    if not KNOWN_INSIDES:
+        pytest.skip("this Numba is newer than those whose insides are known")
     with pytest.raises(TypeError, match="halved is an inner kernel"):
         halved(3.0)
 

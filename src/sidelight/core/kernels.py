@@ -19,9 +19,11 @@ from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
 from sidelight.core import compiling
-from sidelight.core.inner_compiler import InnerCompiler, InnerDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+NEWEST = (0, 68)  # the newest Numba whose insides are known to be what `inner_compiler` takes them for
+KNOWN_INSIDES = tuple(int(part) for part in numba.__version__.split(".")[:2]) <= NEWEST
 
 if hasattr(os, "register_at_fork"):  # a child that forks while another thread compiles could never compile anything
     _free = global_compiler_lock.release
@@ -34,12 +36,19 @@ def kernel(function: Function) -> Function:
 
 
 def inner_kernel(function: Function) -> Function:
-    """As `kernel`, for functions that kernels alone call: neither a way in from Python nor machine code is compiled."""
-    made: Any = _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler)
-    if isinstance(made, Dispatcher):
-        made.__class__ = InnerDispatcher
-        cast(Any, made)._cache.disable()  # its code is in what is kept of its callers
-    return cast(Function, made)
+    """As `kernel`, for functions that only kernels call: no way in from Python is compiled, and no machine code of its own.
+
+    A Numba that is newer than those tried makes machine code all the same, which takes a little longer.
+    """
+    if not KNOWN_INSIDES:
+        return _compiled(function, no_cpython_wrapper=True)
+    from sidelight.core.inner_compiler import InnerCompiler, InnerDispatcher
+
+    dispatcher: Any = _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler)
+    if isinstance(dispatcher, Dispatcher):
+        dispatcher.__class__ = InnerDispatcher
+        cast(Any, dispatcher)._cache.disable()  # its code is in what is kept of its callers
+    return cast(Function, dispatcher)
 
 
 def inline_kernel(function: Function) -> Function:
