@@ -177,16 +177,32 @@ LEARNERS: dict[str, dict[str, Any]] = {  # those that have checkpoints of differ
     "one_against_rest": {"learner": "one_against_rest"},
     "naive_bayes": {"learner": "naive_bayes"},
     "codl": {"learner": sl.recipes.codl(base="crf"), "rules": [gallery.changes_after_punctuation()]},
+    "posterior": {"learner": sl.recipes.posterior_regularization(base="crf")},
+    "votes": {"learner": "partial_crf"},
+    "contrastive": {"learner": "contrastive"},
 }
 CHECKPOINTS = [f"checkpoint {name}" for name in LEARNERS]
+
+
+def _capitals(x: Any) -> list[Any]:
+    return ["O" if word.istitle() else None for word in x]
+
+
+def _lights(x: Any) -> list[Any]:
+    return ["B-X" if word == "light" else None for word in x]
 
 
 def _evidence(name: str) -> list[Any]:
     """What a learner can learn from, with something to complete where it completes."""
     if name in ("jlis", "restarts"):
         return [*sl.gold(XS[:4], YS[:4]), *sl.companion(XS[4:8], 1), *sl.companion(XS[8:], -1), *sl.unlabeled(XS[6:9])]
-    if name in ("self_training", "em", "codl"):
+    if name in ("self_training", "em", "codl", "contrastive"):
         return [*sl.gold(XS[:6], YS[:6]), *sl.unlabeled(XS[6:])]
+    if name == "posterior":
+        rules = [gallery.at_most(1, "B-X")]
+        return [*sl.gold(XS[:6], YS[:6]), *sl.unlabeled(XS[6:], rules=rules)]
+    if name == "votes":
+        return [*sl.gold(XS[:6], YS[:6]), *sl.votes(XS, {"first": _capitals, "second": _lights})]
     if name.startswith("cllp"):
         return sl.candidates(XS, [[{y, "O"} for y in ys] for ys in YS])
     return sl.gold(XS, YS)

@@ -162,7 +162,7 @@ def test_worth_needs_gold_and_something_beside_it(data):
     xs, ys = data
     with pytest.raises(sl.DataError, match="labelled inputs"):
         sl.worth(sl.gold(xs[:3], ys[:3]))
-    with pytest.raises(sl.DataError, match="nothing beside Gold"):
+    with pytest.raises(sl.DataError, match="no evidence besides Gold to measure"):
         sl.worth(sl.gold(xs[:8], ys[:8]))
 
 

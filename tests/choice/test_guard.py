@@ -138,7 +138,7 @@ def test_validation_data_are_judges_of_one_fit_each():
     ("offer", "count", "words"),
     [
         (Offer(frozenset()), 20, "Gold alone"),
-        (Offer(frozenset({"unlabeled"})), 20, "unlabelled inputs say nothing"),
+        (Offer(frozenset({"unlabeled"})), 20, "does not learn from unlabelled inputs"),
         (OFFER, 3, "too few"),
         (Offer(OFFER.kinds, gold=False), 0, "no Gold"),
     ],

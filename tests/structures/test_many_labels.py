@@ -73,6 +73,13 @@ def test_labels_that_are_given_are_taken() -> None:
     assert len(fitted.classes_) == 1200
 
 
+def test_labels_that_are_given_and_too_many_are_refused_before_they_take_memory() -> None:
+    before = peak()
+    with pytest.raises(DataError, match="are more than 2,147,483,647 weights"):
+        Tagger(labels=[f"label {k}" for k in range(100_000)]).fit([["a", "b"]], [["label 1", "label 2"]])
+    assert peak() - before < 500e6
+
+
 def test_labels_that_are_met_often_are_taken() -> None:
     names = [f"class {k % 1100}" for k in range(2200)]
     fitted = Classifier(learner="perceptron", max_rounds=1).fit([{f"w{k % 1100}": 1} for k in range(2200)], names)

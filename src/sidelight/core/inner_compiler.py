@@ -35,7 +35,6 @@ class InnerLibrary(JITCodeLibrary):
         """Link in what this code calls, and leave the rest to the libraries that this one is linked into."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
@@ -59,7 +58,6 @@ class InnerLowering(NativeLowering):
         super().run_pass(state)
         entry = InnerEntry()
         state.targetctx.insert_user_function(entry, state.cr.fndesc, [state.library])
-        state.reload_init.extend(state.library._reload_init)
         state.cr = state.cr._replace(cfunc=entry)
         return True
 

@@ -17,8 +17,8 @@ from sidelight.features.rows import Rows, check_dense
 from sidelight.features.vocabulary import compressed
 from sidelight.features.words import keys as kernels
 from sidelight.features.words.lexicon import HashedViews, check_columns, columns_of
-from sidelight.features.words.programs import class_tensors, from_json, program, to_json
-from sidelight.features.words.templates import Templates
+from sidelight.features.words.stored_templates import class_tensors, from_json, to_json
+from sidelight.features.words.templates import Templates, program
 from sidelight.parallel import shards, threads
 
 

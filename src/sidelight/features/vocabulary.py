@@ -18,8 +18,8 @@ from sidelight.features.rows import NO_VALUES, Rows, check_dense
 from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.features.words import keys as kernels
 from sidelight.features.words.lexicon import Columns, Lexicon, Views, check_columns, columns_of
-from sidelight.features.words.programs import class_tensors, from_json, program, to_json
-from sidelight.features.words.templates import Templates
+from sidelight.features.words.stored_templates import class_tensors, from_json, to_json
+from sidelight.features.words.templates import Templates, program
 from sidelight.parallel import shards, threads
 
 DIRECT = 1 << 20  # a table of at most so many places is addressed directly

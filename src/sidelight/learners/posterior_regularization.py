@@ -221,6 +221,10 @@ class ShardedBeliefs:
         """See `BelievedInputs`."""
         return np.concatenate(self.held.each(BelievedInputs.log_sums, weights))
 
+    def rows(self) -> int:
+        """See `BelievedInputs`."""
+        return sum(self.held.each(BelievedInputs.rows))
+
 
 def _without_terms(step: EStep) -> EStep:
     return step._replace(terms=None)  # type: ignore[arg-type]
@@ -266,7 +270,8 @@ class BelievedGroup:
         """The next E-step is the last one, made again."""
         arrays = state[1]
         self.found = None
-        self.memory = array_of(arrays, "multipliers", np.float64, [None]) if "multipliers" in arrays else None
+        kept = "multipliers" in arrays
+        self.memory = array_of(arrays, "multipliers", np.float64, [self.inputs.rows()]) if kept else None
 
 
 @dataclass(frozen=True, slots=True)

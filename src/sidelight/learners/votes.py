@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
+from sidelight.core.file_contents import array_of
 from sidelight.core.kernels import inner
 from sidelight.describe import content_key
 from sidelight.objective.batch import Batch
@@ -217,4 +218,6 @@ class VotedGroup:
         return {}, {"symbols": self.trust.symbols, "functions": self.trust.functions}
 
     def resume(self, state: State) -> None:
-        self.trust = Trust(state[1]["symbols"].copy(), state[1]["functions"].copy())
+        shares = {"low": np.nextafter(0.0, 1.0), "high": np.nextafter(1.0, 0.0)}
+        symbols = array_of(state[1], "symbols", np.float64, self.trust.symbols.shape, **shares)
+        self.trust = Trust(symbols, array_of(state[1], "functions", np.float64, self.trust.functions.shape, **shares))

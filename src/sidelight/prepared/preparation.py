@@ -33,7 +33,7 @@ from sidelight.features import Attributes, Extractor, Templates, extractor_of, r
 from sidelight.features.feature_counts import FeatureCounts
 from sidelight.features.rows import Rows, offsets_of, stack_rows
 from sidelight.features.vocabulary import TemplateExtractor
-from sidelight.features.words.programs import class_tensors, to_json
+from sidelight.features.words.stored_templates import class_tensors, to_json
 from sidelight.models.files import raw_bytes, read_tensors, write_tensors
 from sidelight.prepared.shard import REMEDY, VERSION, Shard, names_in
 from sidelight.structures.labels.encoding import Encoded, encode, labels_in

@@ -17,7 +17,8 @@ from typing import Any
 from sidelight.core.html import Html, escape
 
 COLOURS = ("#2f6fb2", "#c4572b", "#3a8f5c", "#8458a8", "#a37a1e", "#b0416c", "#4b8d97", "#6b7280")
-FIELDS = (*COLOURS[:7], "#5b6ee1", "#7a8b1e", "#d46fae", "#4fb3e8", "#e09a2b", "#8a5a3c", COLOURS[7])  # of labels
+MORE = ("#5b6ee1", "#7a8b1e", "#d46fae", "#4fb3e8", "#e09a2b", "#8a5a3c")  # of labels, of which there are many
+FIELDS = (*COLOURS[:5], COLOURS[6], COLOURS[5], *MORE, COLOURS[7])
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2733; --faint: #66717e; --line: #d9dee5; --back: #ffffff; --soft: #f3f6f9;
   --here: #2f6fb2; }
@@ -41,7 +42,8 @@ td.number[style] { padding-left: .6rem; }
   padding: .05rem .3rem .12rem; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 .field small { font-size: 11px; font-weight: 600; margin-left: .4rem; white-space: nowrap; }
 .field u { text-decoration: underline wavy #c4572b 1.5px; text-underline-offset: 3px; }
-@media (max-width: 40rem) { .wide th.row, .wide td:first-child:not(.number) { min-width: 8.5rem; } }
+@media (max-width: 40rem) { table { font-size: 13px; } th, td { padding-right: .5rem; }
+  .wide th.row, .wide td:first-child:not(.number) { min-width: 6.5rem; } }
 figure { display: inline-block; vertical-align: top; margin: .6rem 1rem 1rem 0; max-width: min(460px, 100%); }
 figure > svg { max-width: 100%; height: auto; } figcaption { font-weight: 600; font-size: 14px; }
 .legend { font-size: 13px; line-height: 1.4; } .key { display: inline-block; margin-right: .9rem; }

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
+from sidelight.core.checks import LARGEST
 from sidelight.core.file_contents import array_of, list_of, part_of, whole_of
 from sidelight.core.kernels import inner
 from sidelight.core.records import NO_FALL
@@ -153,7 +154,8 @@ class LatentLikelihoodLearner(RoundByRound):
 
     def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         whole_of(values, "rounds", low=1)
-        self.short, self.begun = array_of(arrays, "weights", np.float64, [self.form.size]).copy(), True
+        self.short = array_of(arrays, "weights", np.float64, [self.form.size], low=-LARGEST, high=LARGEST)
+        self.begun = True
         held = list_of(values, "groups", count=len(self.groups))
         for i, (group, numbers) in enumerate(zip(self.groups, held)):
             group.resume((numbers, part_of(arrays, f"group{i}.")))

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import numpy as np
+
+from sidelight.core.arrays import Ints
 from sidelight.core.checks import arguments_checked, check_fields, file_name, shown
 from sidelight.errors import DataError
 from sidelight.features.transforms import Classes, transform
@@ -81,6 +84,26 @@ class Templates:
     def views(self) -> list[tuple[str, int]]:
         """The distinct (transform, column) pairs that the templates look at."""
         return sorted({(slot.transform, slot.column) for template in self.templates for slot in template.slots})
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateProgram:
+    """The slots of all templates, one after another, as kernels read them."""
+
+    slot_ptr: Ints  # [M + 1]
+    slot_view: Ints  # [slots] which (transform, column)
+    slot_offset: Ints  # [slots]
+
+
+def program(templates: Templates) -> TemplateProgram:
+    """The flat form of a set of templates."""
+    views = {view: i for i, view in enumerate(templates.views)}
+    slots = [slot for template in templates.templates for slot in template.slots]
+    return TemplateProgram(
+        np.cumsum([0, *(len(template.slots) for template in templates.templates)]).astype(np.int64),
+        np.array([views[slot.transform, slot.column] for slot in slots], dtype=np.int64),
+        np.array([slot.offset for slot in slots], dtype=np.int64),
+    )
 
 
 @arguments_checked

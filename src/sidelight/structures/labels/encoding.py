@@ -160,8 +160,6 @@ def _encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, seq
     )
     admitted = np.ones((tokens, len(labels)), dtype=np.uint8) if restricted else None
     number = labels.number
-    plain = LabelSet(labels.classes)
-    states_of = (np.arange(len(plain))[:, None] == labels.label_of).astype(np.uint8)  # [K, L]
     for i, piece in enumerate(evidence):
         first, last = int(starts[i]), int(starts[i + 1])
         _check_length(piece, i, last - first)
@@ -174,7 +172,8 @@ def _encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, seq
                 raise unknown_label(evidence, i, t, ys[t], labels) from None
             if labels.hidden:
                 assert admitted is not None
-                admitted[first:last] = states_of[[plain.number[label] for label in ys]]
+                for t, label in enumerate(ys):
+                    admitted[first + t] = labels.mask([label])
         elif isinstance(piece, Partial):
             assert admitted is not None
             for t, label in enumerate(piece.y):

@@ -1,42 +1,20 @@
-"""Templates as flat arrays that kernels read, and their place in model files."""
+"""Templates in model files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from string import Formatter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.arrays import Ints
 from sidelight.core.file_contents import array_of, flag_of, list_of, mapping_of, text_of, whole_of
 from sidelight.errors import ModelFileError
 from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.features.transforms import transform
 from sidelight.features.words.distributional import WordClasses
 from sidelight.features.words.templates import FARTHEST, Slot, Template, Templates
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateProgram:
-    """The slots of all templates, one after another."""
-
-    slot_ptr: Ints  # [M + 1]
-    slot_view: Ints  # [slots] which (transform, column)
-    slot_offset: Ints  # [slots]
-
-
-def program(templates: Templates) -> TemplateProgram:
-    """The flat form of a set of templates."""
-    views = {view: i for i, view in enumerate(templates.views)}
-    slots = [slot for template in templates.templates for slot in template.slots]
-    return TemplateProgram(
-        np.cumsum([0, *(len(template.slots) for template in templates.templates)]).astype(np.int64),
-        np.array([views[slot.transform, slot.column] for slot in slots], dtype=np.int64),
-        np.array([slot.offset for slot in slots], dtype=np.int64),
-    )
 
 
 def to_json(templates: Templates) -> dict[str, Any]:
