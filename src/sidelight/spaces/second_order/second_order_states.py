@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.kernels import inner_kernel
+from sidelight.core.kernels import inline_kernel, inner_kernel
 
 
 @inner_kernel
@@ -72,7 +72,7 @@ def frame_of(opened: Ints, begins: Ints, at: Ints, first: int, count: int) -> Se
     return SequenceStates(opened, begins, at, first, count)
 
 
-@inner_kernel
+@inline_kernel
 def states(t: int, frame: SequenceStates, values: Floats) -> Floats:
     """A view of the values of the states of token t. # [open labels of t - 1, open labels of t]"""
     place = frame.first + t
@@ -81,7 +81,7 @@ def states(t: int, frame: SequenceStates, values: Floats) -> Floats:
     return values[frame.at[t] : frame.at[t + 1]].reshape(before, here)
 
 
-@inner_kernel
+@inline_kernel
 def labels_of(t: int, frame: SequenceStates) -> Ints:
     """A view of the open labels of token t."""
     return frame.opened[frame.begins[frame.first + t] : frame.begins[frame.first + t + 1]]
