@@ -131,8 +131,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         from sidelight import __version__
 
         typer.echo(f"sidelight {__version__}")

@@ -184,11 +184,11 @@ def _same_length(xs: Sequence[Input], ys: Sequence[Any]) -> None:
         raise DataError(f"{len(xs)} inputs but {len(ys)} outputs", remedy="give one output per input")
 
 
-def _check_listed(given: Any, what: str) -> None:
-    if is_table(given):
-        raise DataError(f"the {what} are a table ({type(given).__name__})", remedy=TABLE_REMEDY)
-    if not hasattr(given, "__len__") or isinstance(given, Set | Mapping) or getattr(given, "shape", None) == ():
-        raise DataError(f"the {what} are a {type(given).__name__}", remedy="give a list with one element per input")
+def _check_listed(values: Any, what: str) -> None:
+    if is_table(values):
+        raise DataError(f"the {what} are a table ({type(values).__name__})", remedy=TABLE_REMEDY)
+    if not hasattr(values, "__len__") or isinstance(values, Set | Mapping) or getattr(values, "shape", None) == ():
+        raise DataError(f"the {what} are a {type(values).__name__}", remedy="give a list with one element per input")
 
 
 def gold(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[float] = 1.0) -> list[Gold]:

@@ -114,8 +114,8 @@ class Training:
         """The learner's rounds, with what workers did in each."""
         began = time.perf_counter()
         for record in self.learner.run():
-            found = figures_since(self.data.place, began)
-            yield record if found is None else replace(record, place=found)
+            figures = figures_since(self.data.place, began)
+            yield record if figures is None else replace(record, place=figures)
             began = time.perf_counter()
 
     def _take_up(self, state: State) -> Round:

@@ -46,15 +46,15 @@ def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -
     rows = model.prepare([example.x for example in examples], n_jobs=settings.n_jobs)
     batch = model.batch(rows, n_jobs=settings.n_jobs)
     encoded = encode(examples, model.labels, batch.starts, sequences=model.sequences)
-    given = FitData(settings, examples, rows, encoded, model.structure)
+    data_of_view = FitData(settings, examples, rows, encoded, model.structure)
     norm = 0.5 * float(model.weights @ model.weights)
     if isinstance(own, LikelihoodSpec):
         norm += own.l1 * float(np.abs(model.weights).sum())
         losses = _log_losses(batch, model.weights, encoded.targets)
     else:
-        terms = TargetTerms(batch, Cost(encoded.targets, given.costs()), given.prices())
+        terms = TargetTerms(batch, Cost(encoded.targets, data_of_view.costs()), data_of_view.prices())
         losses = losses_of(terms.worst(model.weights).values, POWERS[settings.loss])
-    return norm + float(given.prices() @ losses)
+    return norm + float(data_of_view.prices() @ losses)
 
 
 def _log_losses(batch: Batch, weights: Floats, targets: Ids) -> Floats:

@@ -117,13 +117,13 @@ def _entities(doc: Document, said: AnnotatorAnswer, n: int) -> dict[str, tuple[A
     line = doc.lines[n]
     starts = {a: t for t, (a, _) in enumerate(line)}
     ends = {b: t + 1 for t, (_, b) in enumerate(line)}
-    found = {}
+    entities = {}
     for number, one in enumerate(said.annotations):
         text = doc.text[one.start : one.end]
         start, end = one.start + len(text) - len(text.lstrip()), one.end - len(text) + len(text.rstrip())
         if not one.problem and one.label and start in starts and end in ends:
-            found[one.key or f"#{number}"] = (one, starts[start], ends[end])
-    return found
+            entities[one.key or f"#{number}"] = (one, starts[start], ends[end])
+    return entities
 
 
 def _extraction(doc: Document, said: AnnotatorAnswer, n: int) -> tuple[EntitySentence, Extraction]:
@@ -152,8 +152,8 @@ def _unread(doc: Document, said: AnnotatorAnswer) -> list[Misfit]:
 
 def check_kind(file: AnnotatedFile, kind: str, name: str) -> list[Evidence]:
     """The evidence of a kind; raises `DataError` where there is none."""
-    found = file.of_kind(kind)
-    if not found:
+    pieces = file.of_kind(kind)
+    if not pieces:
         there = ", ".join(f"{count} {other}" for other, count in file.counts().items()) or "no text"
         raise DataError(f"no line of it is {kind}: {there}", file=name, remedy="name the file for a kind that it has")
-    return found
+    return pieces

@@ -88,20 +88,20 @@ def _document(entry: dict[str, Any], place: FileLine, offsets: str) -> Document:
 
 
 def _triples(entry: dict[str, Any], key: str, place: FileLine) -> AnnotatorAnswer:
-    given = entry[key] or []
-    if not isinstance(given, list) or not all(isinstance(one, list) and len(one) == 3 for one in given):
+    triples = entry[key] or []
+    if not isinstance(triples, list) or not all(isinstance(one, list) and len(one) == 3 for one in triples):
         place.fail(f'"{key}" is not a list of [start, end, label]', "export a sequence labelling project")
-    return AnnotatorAnswer(tuple(_annotation(a, b, label, "", place) for a, b, label in given))
+    return AnnotatorAnswer(tuple(_annotation(a, b, label, "", place) for a, b, label in triples))
 
 
 def _entities(entry: dict[str, Any], key: str, place: FileLine) -> AnnotatorAnswer:
-    given, related = entry[key] or [], entry.get("relations") or []
-    for what, values in ((key, given), ("relations", related)):
+    entities, related = entry[key] or [], entry.get("relations") or []
+    for what, values in ((key, entities), ("relations", related)):
         if not isinstance(values, list) or not all(isinstance(one, dict) for one in values):
             place.fail(f'"{what}" is not a list of objects', "export a sequence labelling project")
     annotations = tuple(
         _annotation(one.get("start_offset"), one.get("end_offset"), one.get("label"), str(one.get("id", "")), place)
-        for one in given
+        for one in entities
     )
     relations, misfits = list[Relation](), list[Misfit]()
     for one in related:
@@ -132,7 +132,7 @@ def text_of(docs: Sequence[Document], outputs: Sequence[Sequence[str]], *, schem
     `outputs` has the labels of every line of every document (`AnnotatedFile.inputs`). Other keys of a line stay; where
     it had "entities", it has them again, without relations.
     """
-    found = []
+    lines = []
     for doc, spans in zip(docs, marked(docs, outputs, scheme=scheme)):
         source = doc.source if isinstance(doc.source, dict) and "text" in doc.source else {}
         kept = {key: value for key, value in source.items() if key not in (*TRIPLES, "entities", "relations")}
@@ -141,8 +141,8 @@ def text_of(docs: Sequence[Document], outputs: Sequence[Sequence[str]], *, schem
             said = {"labels": said["label"]}
         elif "entities" in source:
             said = {"entities": [_entity(i, one) for i, one in enumerate(spans, start=1)], "relations": []}
-        found.append(json.dumps({**kept, "text": doc.text, **said}, ensure_ascii=False) + "\n")
-    return "".join(found)
+        lines.append(json.dumps({**kept, "text": doc.text, **said}, ensure_ascii=False) + "\n")
+    return "".join(lines)
 
 
 def _entity(number: int, one: Annotation) -> dict[str, Any]:

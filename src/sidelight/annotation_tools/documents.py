@@ -106,11 +106,11 @@ def lines_of(text: str, *, spaces: bool = False) -> tuple[tuple[Place, ...], ...
     >>> lines_of("Ann left.\\n\\nSo?")
     (((0, 3), (4, 8), (8, 9)), ((11, 13), (13, 14)))
     """
-    found = []
+    lines = []
     for line in re.finditer(r"[^\r\n]+", text):
         if places := token_places(line.group(), spaces=spaces):
-            found.append(tuple((line.start() + a, line.start() + b) for a, b in places))
-    return tuple(found)
+            lines.append(tuple((line.start() + a, line.start() + b) for a, b in places))
+    return tuple(lines)
 
 
 def document(text: str, name: str = "text", *, spaces: bool = False) -> Document:
@@ -208,11 +208,11 @@ problem='')]]
     for number, ((_, line), output) in enumerate(zip(owners, outputs)):
         if len(line) != len(output):
             raise DataError(f"output {number} has {len(output)} labels for {len(line)} tokens", remedy="give one each")
-    found: list[list[Any]] = [[] for _ in docs]
+    marks: list[list[Any]] = [[] for _ in docs]
     for s, first, stop, label in spans(outputs, scheme=scheme) if len(outputs) else ():
         owner, line = owners[s]
-        found[owner].append(Annotation(line[first][0], line[stop - 1][1], label))
-    return found
+        marks[owner].append(Annotation(line[first][0], line[stop - 1][1], label))
+    return marks
 
 
 def check_documents(docs: Any) -> None:
@@ -221,9 +221,9 @@ def check_documents(docs: Any) -> None:
         raise DataError(f"the documents are {shown(docs)}", remedy="give the .documents of what a file was read into")
 
 
-def is_list(given: Any) -> bool:
+def is_list(value: Any) -> bool:
     """Whether it has elements in an order, and says how many."""
-    return is_listed(given) and hasattr(given, "__len__") and not isinstance(given, Set)
+    return is_listed(value) and hasattr(value, "__len__") and not isinstance(value, Set)
 
 
 def utf16_places(text: str) -> list[int]:

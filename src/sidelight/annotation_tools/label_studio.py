@@ -187,15 +187,15 @@ def _counted(doc: Document, values: Sequence[Mapping[str, Any]], offsets: str) -
         a is not None and b is not None and not _other_text(doc, a, b, value) for (a, b), value in zip(narrow, values)
     ]
     shown = any(there and not here for there, here in zip(fit_narrow, fit_plain))  # by a text
-    found = []
+    counts = []
     for (a, b), (c, d), here, there, value in zip(plain, narrow, fit_plain, fit_narrow, values):
         if offsets != "utf16" and not (there and (shown or not here)):
-            found.append((a, b, _other_text(doc, a, b, value)))
+            counts.append((a, b, _other_text(doc, a, b, value)))
         elif c is None or d is None:
-            found.append((a, b, "begins or ends inside a character, or outside of the text, in UTF-16"))
+            counts.append((a, b, "begins or ends inside a character, or outside of the text, in UTF-16"))
         else:
-            found.append((c, d, _other_text(doc, c, d, value)))
-    return found
+            counts.append((c, d, _other_text(doc, c, d, value)))
+    return counts
 
 
 def _other_text(doc: Document, start: int, end: int, value: Mapping[str, Any]) -> str:
@@ -224,7 +224,7 @@ def text_of(
     those of the labels and of the text in the labelling interface; by default those of the annotations that a task has,
     or "label" and "text".
     """
-    found, line = [], 0
+    tasks, line = [], 0
     spans_of = marked(docs, outputs, scheme=scheme)
     if confidence is not None and not _is_for_each(confidence, outputs):
         raise DataError("confidence is not a number for every label", remedy="give it in the form of outputs")
@@ -250,8 +250,8 @@ def text_of(
         if sure:
             prediction["score"] = round(min(sure.values()), 6)
         task = dict(doc.source) if _is_task(doc.source) else {"data": {"text": doc.text}}
-        found.append({**task, "predictions": [prediction]})
-    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+        tasks.append({**task, "predictions": [prediction]})
+    return json.dumps(tasks, ensure_ascii=False, indent=1) + "\n"
 
 
 def write(path: str | Path, docs: Sequence[Document], outputs: Sequence[Sequence[str]], **how: Any) -> None:

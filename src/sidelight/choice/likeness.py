@@ -145,11 +145,11 @@ def _named(token: Any) -> dict[Any, Any] | None:
     if not isinstance(token, Mapping | list | tuple | set | frozenset):
         return None
     values = token if isinstance(token, Mapping) else dict.fromkeys(token, "")
-    found = {}
+    features = {}
     for name, value in values.items():
         first, equals, rest = str(name).partition("=")
-        found[first if equals else name] = rest if equals else content_key(value)
-    return found
+        features[first if equals else name] = rest if equals else content_key(value)
+    return features
 
 
 class Pairs(NamedTuple):
@@ -180,11 +180,11 @@ def _scores(view: Sequence[View], side: Ints, fold: Ints, *, ordered: bool) -> F
     lengths = np.array([len(x) for x in view])
     seen = _pairs(lengths, ordered=ordered)
     ratios = _ratios(codes, seen, side, fold)
-    found = ratios(seen)
+    scores = ratios(seen)
     if ordered:
         rng = np.random.default_rng(0)
-        found -= sum(ratios(_pairs(lengths, ordered=True, rng=rng)) for _ in range(SHUFFLES)) / SHUFFLES
-    return found
+        scores -= sum(ratios(_pairs(lengths, ordered=True, rng=rng)) for _ in range(SHUFFLES)) / SHUFFLES
+    return scores
 
 
 def _ratios(codes: Ints, seen: Pairs, side: Ints, fold: Ints) -> Callable[[Pairs], Floats]:

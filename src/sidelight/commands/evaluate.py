@@ -98,12 +98,12 @@ def command(
     if resume and (json is None or str(file) == STDIN or against is not None or by != "outputs"):
         raise ValueError("--resume goes from a file to the --json of one model; name both, without --against and --by")
     if by != "outputs":
-        asked, other = (
+        model_asked, other = (
             None if path is None else AskedModel.loaded(path, seconds=seconds, rules=rules, jobs=jobs, place=place)
             for path in (model, against)
         )
-        assert asked is not None
-        decided = DecisionScores(asked, other, (str(model), str(against)), file, format)
+        assert model_asked is not None
+        decided = DecisionScores(model_asked, other, (str(model), str(against)), file, format)
         text, values = decided.answers() if by == "answers" else decided.ranking(every=every)
         write_json(values, json)
         write(text, None)
@@ -184,8 +184,8 @@ def _tally(
     with warnings_noted():
         if where.remote and not rules:
             note_missing_rules(model)
-            for last, found in _tallies_there(where, model, corpus, file, after, scheme):
-                tally = tally.together(found)
+            for last, tally_of_piece in _tallies_there(where, model, corpus, file, after, scheme):
+                tally = tally.together(tally_of_piece)
                 told(last)
         else:
             for piece, evidence in corpus.pieces("gold", file, after=after):
@@ -201,10 +201,10 @@ def _tallies_there(
     first: Any = None
     pieces = file_pieces(file, corpus.format, after=after, parts=PARTS)
     full = (piece for piece in pieces if not piece.is_blank)
-    for told, last, found in pieces_there(place, _tallied_there, full, model, corpus, file, scheme, place.n_jobs):
+    for told, last, tally in pieces_there(place, _tallied_there, full, model, corpus, file, scheme, place.n_jobs):
         first = first or told
         check_columns(first, told)
-        yield last, found
+        yield last, tally
     if first is None and not after.begin:  # there is nothing: say so in the words of the reader
         next(corpus.pieces("gold", file))
 
@@ -216,8 +216,8 @@ def _tallied_there(
     from sidelight.evaluate.tally import Tally
 
     evidence = corpus.evidence("gold", file, piece)
-    found = _counted(piece, evidence, model, lambda xs: list(model.predict(xs, n_jobs=n_jobs)), Tally(scheme))
-    return (in_columns(evidence[0].x), evidence[0].origin), piece.last, found
+    tally = _counted(piece, evidence, model, lambda xs: list(model.predict(xs, n_jobs=n_jobs)), Tally(scheme))
+    return (in_columns(evidence[0].x), evidence[0].origin), piece.last, tally
 
 
 @without_collection()

@@ -144,8 +144,8 @@ def _write_resumably(out: Path, texts: Callable[[Position], Iterator[tuple[str, 
         return
     note_resumed(place)
     with file.writing():
-        for found, after in texts(place):
-            file.add(encoded(out, found), after)
+        for text, after in texts(place):
+            file.add(encoded(out, text), after)
             place = after
     file.end(place)
 
@@ -155,9 +155,9 @@ def _form_of(input: Path, format: str | None) -> str:
     return "jsonl" if form == "parquet" else form
 
 
-def _written(format: str, column: int | None, found: LabelledPiece) -> str:
+def _written(format: str, column: int | None, labelled: LabelledPiece) -> str:
     """A piece of the input with its labels, in the form of the input."""
-    piece, corpus, predicted = found
+    piece, corpus, predicted = labelled
     match format:
         case "jsonl":
             return _with_predicted(piece.lines, predicted)

@@ -80,7 +80,7 @@ def _of_structure(
     note_unproven(answers)
     plain = model.structure.plain  # type: ignore[attr-defined]
     gold = [entry.output(plain, item, "gold") for item in items]
-    pictures = [entry.picture(right, found) for right, found in zip(items, filled(entry, items, answers))]
+    pictures = [entry.picture(right, predicted) for right, predicted in zip(items, filled(entry, items, answers))]
     without = answers_of(with_rules(model, ()), xs, jobs=jobs).outputs if entry.ruled and plain.rules else None
     return structure_report(
         model,

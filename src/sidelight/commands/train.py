@@ -112,15 +112,17 @@ def command(
         "place": place,
         "checkpoint": checkpoint,
     }
-    asked = {"name": features, "template": template, "min_count": min_count, "hash_bits": hash_bits}
-    task: TrainTask = LabelTask(shuffle_good, format, label_column, seed, structure == SEGMENTS, asked, metric)
+    feature_options = {"name": features, "template": template, "min_count": min_count, "hash_bits": hash_bits}
+    task: TrainTask = LabelTask(
+        shuffle_good, format, label_column, seed, structure == SEGMENTS, feature_options, metric
+    )
     if out_of_core is not None:
         others = {"--structure": structure != CHAIN, "--shuffle-good": shuffle_good > 0, "--valid": valid is not None}
         check_out_of_core(kinds, learner, {**others, "--states": states is not None, "--order 2": order == 2})
         assert isinstance(task, LabelTask)
         task = StoredTask(task, out_of_core, [])
     if entry is not None:
-        about_labels = {**asked, **parameters, "metric": metric, "label_column": label_column}
+        about_labels = {**feature_options, **parameters, "metric": metric, "label_column": label_column}
         if entry.ruled:
             own, about_labels["rules"] = {**own, "rules": parameters["rules"]}, []
         _check_about_structures(structure, about_labels)

@@ -63,12 +63,12 @@ def command(
     from sidelight.voting.functions import read_functions
 
     check_writable(out, json, reads=[file, functions, gold])
-    asked = read_functions(functions)
+    functions_of_file = read_functions(functions)
     corpus = read_inputs(file, format=format, label_column=None)
     labelled = [] if gold is None else read_labelled(gold, format=format, label_column=label_column)
     check_alike([*zip(corpus.xs, corpus.origins), *((piece.x, piece.origin) for piece in labelled)])
     judged = [replace(piece, x=_as_words(piece.x)) for piece in labelled]
-    voted = votes([_as_words(x) for x in corpus.xs], asked, gold=judged, scheme=scheme)
+    voted = votes([_as_words(x) for x in corpus.xs], functions_of_file, gold=judged, scheme=scheme)
     if out is not None:
         write(votes_as_lines(voted), out)
     write_json(voted.table.as_dict(), json)

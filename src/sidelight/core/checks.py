@@ -168,22 +168,22 @@ def is_text(value: str) -> bool:
     return True
 
 
-def is_table(given: Any) -> bool:
+def is_table(value: Any) -> bool:
     """Whether it has named columns: a frame of pandas or polars, an Arrow table, a dataset of Hugging Face."""
-    kind = type(given)  # a lazy frame of polars warns where it is asked itself
+    kind = type(value)  # a lazy frame of polars warns where it is asked itself
     return hasattr(kind, "column_names") or (hasattr(kind, "columns") and hasattr(kind, "__getitem__"))
 
 
-def by_position(given: Any) -> Any:
+def by_position(value: Any) -> Any:
     """A Series as a list: what it holds, in its order, whatever its index calls them; anything else as it is.
 
     An Arrow array, or an element of one, becomes what Python has for it.
     """
-    if hasattr(given, "as_py"):
-        return given.as_py()
-    if hasattr(given, "to_pylist") and not is_table(given):
-        return given.to_pylist()
-    return list(given) if hasattr(given, "iloc") and len(getattr(given, "shape", (0,))) == 1 else given
+    if hasattr(value, "as_py"):
+        return value.as_py()
+    if hasattr(value, "to_pylist") and not is_table(value):
+        return value.to_pylist()
+    return list(value) if hasattr(value, "iloc") and len(getattr(value, "shape", (0,))) == 1 else value
 
 
 # Signatures ------------------------------------------------------------------------------------------------------
@@ -212,9 +212,9 @@ def arguments_checked(make: Callable[Arguments, Made]) -> Callable[Arguments, Ma
     ordered = [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
     @wraps(make)
-    def checked(*args: Arguments.args, **given: Arguments.kwargs) -> Made:
+    def checked(*args: Arguments.args, **by_name: Arguments.kwargs) -> Made:
         positional: Any = [_typed(name, value, kinds[name]) for name, value in zip(ordered, args)]
-        named: dict[str, Any] = {k: _typed(k, v, kinds[k]) if k in kinds else v for k, v in given.items()}
+        named: dict[str, Any] = {k: _typed(k, v, kinds[k]) if k in kinds else v for k, v in by_name.items()}
         rest: Any = args[len(positional) :]
         return make(*positional, *rest, **named)
 

@@ -36,7 +36,7 @@ def kernel(function: Function) -> Function:
 
 
 def inner_kernel(function: Function) -> Function:
-    """As `kernel`, for functions that only kernels call: no way in from Python is compiled, and no machine code of its own.
+    """As `kernel`, for functions that only kernels call: without a way in from Python or machine code of their own.
 
     A Numba that is newer than those tried makes machine code all the same, which takes a little longer.
     """
@@ -58,19 +58,19 @@ def inline_kernel(function: Function) -> Function:
 
 def _compiled(function: Function, **options: Any) -> Function:
     jit: Any = numba.njit  # its stubs know neither option of wrappers
-    made = jit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    return cast(Function, _stamped(made))
+    dispatcher = jit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    return cast(Function, _stamped(dispatcher))
 
 
-def _stamped(made: Any) -> Any:
+def _stamped(dispatcher: Any) -> Any:
     """Let what is cached on disk depend on the kernels of other files as well, as far as this file has imported them.
 
     Numba looks at a kernel's own file alone, so that a kernel that calls a changed one would go on with the old one.
     """
-    if not isinstance(made, Dispatcher):  # NUMBA_DISABLE_JIT
-        return _stepped(made)
-    cache = _cache_file(made)
-    function = made.py_func
+    if not isinstance(dispatcher, Dispatcher):  # NUMBA_DISABLE_JIT
+        return _stepped(dispatcher)
+    cache = _cache_file(dispatcher)
+    function = dispatcher.py_func
     others = {
         value.py_func.__module__: stamp._source_stamp
         for value in function.__globals__.values()
@@ -81,7 +81,7 @@ def _stamped(made: Any) -> Any:
     if cache is not None and others:
         stamps = repr((cache._source_stamp, sorted(others.items())))
         cache._source_stamp = hashlib.sha256(stamps.encode()).hexdigest()
-    return made
+    return dispatcher
 
 
 def _stepped(function: Function) -> Function:
@@ -95,9 +95,9 @@ def _stepped(function: Function) -> Function:
     return cast(Function, run)
 
 
-def _cache_file(made: Any) -> Any:
+def _cache_file(dispatcher: Any) -> Any:
     """Where numba keeps what it has compiled, if this version of it says so."""
-    cache = getattr(getattr(made, "_cache", None), "_cache_file", None)
+    cache = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     return cache if hasattr(cache, "_source_stamp") else None
 
 

@@ -235,9 +235,9 @@ def _piece(piece: Evidence, i: int, sequences: bool) -> Evidence:
     return replace(piece, y=sets, known=known, initial=initial)
 
 
-def _votes(given: Any) -> Any:
+def _votes(votes: Any) -> Any:
     """The votes of a function without arrays."""
-    return given.tolist() if isinstance(given, np.ndarray) else given
+    return votes.tolist() if isinstance(votes, np.ndarray) else votes
 
 
 def _sets(piece: Evidence, i: int, sets: Any, sequences: bool) -> Any:
@@ -295,5 +295,5 @@ def _check_chunk_forms(piece: Candidates, i: int) -> None:
             raise trouble(piece, i, problem=f"the labelings {chunk.labelings!r} of a chunk", remedy=CHUNKS)
 
 
-def _is_listed(given: Any) -> bool:
-    return isinstance(given, list | tuple | np.ndarray)
+def _is_listed(value: Any) -> bool:
+    return isinstance(value, list | tuple | np.ndarray)

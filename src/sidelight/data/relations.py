@@ -140,11 +140,11 @@ def sentence_at(entry: dict[str, Any], place: FileLine) -> tuple[EntitySentence,
     return x, Extraction(tuple(types), _relations(entry.get("relations", []), len(spans), place)), place
 
 
-def _relations(given: Any, count: int, place: FileLine) -> tuple[tuple[int, int, str], ...]:
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+def _relations(triples: Any, count: int, place: FileLine) -> tuple[tuple[int, int, str], ...]:
+    if not isinstance(triples, list) or not all(isinstance(one, dict) for one in triples):
         place.fail('"relations" is not a list of objects', 'write e.g. [{"type": "Live_In", "head": 0, "tail": 1}]')
     relations = []
-    for one in given:
+    for one in triples:
         head, tail, name = one.get("head"), one.get("tail"), one.get("type")
         if not isinstance(name, str) or not name:
             place.fail(f"a relation has the type {json.dumps(name)}", "give its name")

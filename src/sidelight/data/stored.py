@@ -55,10 +55,10 @@ class StoredCorpus:
             if piece.is_blank:
                 continue
             empty = False
-            found = self.evidence(kind, path, piece)
+            evidence = self.evidence(kind, path, piece)
             with placed(piece):
-                width = _checked_width(found, width)
-            yield piece, found
+                width = _checked_width(evidence, width)
+            yield piece, evidence
         if empty:  # say so in the words of the reader
             nothing: Any = TextPiece(shown_name(path), [], 0, 0)
             self.evidence(kind, path, nothing)
@@ -88,8 +88,8 @@ def stored(
     >>> str(stored(gold="train.txt", folder="prepared"))
     'gold in train.txt'
     """
-    given = {"gold": gold, "partial": partial, "unlabeled": unlabeled}
-    files = {kind: _paths(kind, paths) for kind, paths in given.items() if paths is not None}
+    by_kind = {"gold": gold, "partial": partial, "unlabeled": unlabeled}
+    files = {kind: _paths(kind, paths) for kind, paths in by_kind.items() if paths is not None}
     if not any(files.values()):
         raise DataError("no evidence", remedy="name at least one file, e.g. gold='train.txt'")
     return StoredCorpus({k: v for k, v in files.items() if v}, Path(file_name(folder)), format, label_column)
@@ -114,24 +114,24 @@ def corpus_of(piece: TextPiece, path: Path, format: str | None, *, label_column:
 
 def _format(path: Path, format: str | None) -> str:
     """The format that pieces are read in: rows of Parquet are lines of JSON by then."""
-    found = format or format_of(path)
-    return "jsonl" if found == "parquet" else found
+    name = format or format_of(path)
+    return "jsonl" if name == "parquet" else name
 
 
 def _paths(kind: str, paths: Any) -> tuple[Path, ...]:
     listed = [paths] if isinstance(paths, str | Path) else list(paths)
-    found = tuple(Path(file_name(path, name=kind)) for path in listed)
-    if any(str(path) == STDIN for path in found):
+    files = tuple(Path(file_name(path, name=kind)) for path in listed)
+    if any(str(path) == STDIN for path in files):
         raise DataError("the standard input cannot be read twice", remedy="write it to a file, and name that")
-    return found
+    return files
 
 
-def _checked_width(found: list[Evidence], width: int | None) -> int | None:
+def _checked_width(evidence: list[Evidence], width: int | None) -> int | None:
     """The number of columns of tokens; raises `DataError` where it is another than before."""
-    token = found[0].x[0] if isinstance(found[0].x, list) else None
+    token = evidence[0].x[0] if isinstance(evidence[0].x, list) else None
     own = len(token) if isinstance(token, tuple) else None
     if width is not None and own != width:
-        origin = found[0].origin
+        origin = evidence[0].origin
         assert origin is not None
         problem = f"{own} columns of input where the lines before have {width}"
         raise DataError(problem, file=origin.file, line=origin.line(0), remedy="give every token the same columns")
@@ -157,10 +157,10 @@ def parquet_pieces(path: str | Path, *, begin: int = 0, rows: int = ROWS) -> Ite
             columns = [column for column in file.schema_arrow.names if column in KEYS or column == label]
             seen = 0
             for batch in file.iter_batches(batch_size=rows, columns=columns):
-                last, found = seen + batch.num_rows, batch.slice(max(begin - seen, 0))
-                if found.num_rows:
+                last, table = seen + batch.num_rows, batch.slice(max(begin - seen, 0))
+                if table.num_rows:
                     yield TextPiece(
-                        name, [_line(row, label, names) for row in found.to_pylist()], last - found.num_rows, last
+                        name, [_line(row, label, names) for row in table.to_pylist()], last - table.num_rows, last
                     )
                 seen = last
     except ArrowException as error:

@@ -50,26 +50,28 @@ def from_table(
     wanted = [tokens] if isinstance(tokens, str) else list(tokens)
     if not wanted:
         raise DataError("no column of tokens", remedy='name one, such as tokens="tokens"')
-    found = _columns(table, [*wanted, *([] if labels is None else [labels]), *([] if sentence is None else [sentence])])
+    columns = _columns(
+        table, [*wanted, *([] if labels is None else [labels]), *([] if sentence is None else [sentence])]
+    )
     if labels is not None and names is None:
         names = class_names(table, labels)
     names = None if names is None else list(names)
     place = shown_name(file)
-    if len({len(column) for column in found.values()}) > 1:
-        sizes = ", ".join(f"{name!r} has {len(column)}" for name, column in found.items())
+    if len({len(column) for column in columns.values()}) > 1:
+        sizes = ", ".join(f"{name!r} has {len(column)}" for name, column in columns.items())
         raise DataError(f"columns of different lengths: {sizes} rows", file=place, remedy="give equal numbers of both")
-    if not len(found[wanted[0]]):
+    if not len(columns[wanted[0]]):
         raise DataError("no rows", file=place, remedy="give at least one sentence")
-    cells = [found[name] for name in wanted]
+    cells = [columns[name] for name in wanted]
     if sentence is not None:
-        rows = _groups(found[sentence], sentence, place)
+        rows = _groups(columns[sentence], sentence, place)
         listed = [[[column[r] for r in own] for column in cells] for own in rows]
-        said = None if labels is None else [[found[labels][r] for r in own] for own in rows]
+        said = None if labels is None else [[columns[labels][r] for r in own] for own in rows]
     else:
         rows = [(r,) for r in range(len(cells[0]))]
         named = list(zip(wanted, cells))
         listed = [[_list(column[r], name, r, place) for name, column in named] for (r,) in rows]
-        said = None if labels is None else [_list(cell, labels, r, place) for r, cell in enumerate(found[labels])]
+        said = None if labels is None else [_list(cell, labels, r, place) for r, cell in enumerate(columns[labels])]
     xs = [_input(lists, wanted, own, place) for lists, own in zip(listed, rows)]
     ys = None if said is None else [_output(cell, x, names, own, place) for cell, x, own in zip(said, xs, rows)]
     return Corpus(xs, ys, [Origin(place, own) for own in rows])
@@ -129,11 +131,11 @@ def _columns(table: Any, wanted: Sequence[str]) -> dict[str, Sequence[Any]]:
         table = {name: table.get_column(name).to_list() for name in wanted}
     elif hasattr(table, "column_names"):
         table = {name: table.column(name).to_pylist() for name in wanted}
-    found = {name: table[name] for name in wanted}
-    for name, column in found.items():
+    columns = {name: table[name] for name in wanted}
+    for name, column in columns.items():
         if not is_listed(column) or len(getattr(column, "shape", (0,))) != 1:
             raise DataError(f"the column {name!r} is {shown(column)}", remedy="give one list for each column")
-    return {name: list(column) for name, column in found.items()}
+    return {name: list(column) for name, column in columns.items()}
 
 
 def _by_arrow(table: Any) -> Any:
@@ -208,11 +210,11 @@ def _input(lists: Sequence[list[Any]], names: Sequence[str], rows: Sequence[int]
     return words[0] if len(words) == 1 else list(zip(*words))
 
 
-def _output(given: Any, x: list[Any], names: Sequence[str] | None, rows: Sequence[int], file: str) -> list[Any]:
-    if len(given) != len(x):
-        problem = f"row {rows[0]}: {len(x)} tokens but {len(given)} labels"
+def _output(output: Any, x: list[Any], names: Sequence[str] | None, rows: Sequence[int], file: str) -> list[Any]:
+    if len(output) != len(x):
+        problem = f"row {rows[0]}: {len(x)} tokens but {len(output)} labels"
         raise DataError(problem, file=file, remedy="give one label for every token")
-    return [_label(label, t, names, rows, file) for t, label in enumerate(given)]
+    return [_label(label, t, names, rows, file) for t, label in enumerate(output)]
 
 
 def _label(label: Any, t: int, names: Sequence[str] | None, rows: Sequence[int], file: str) -> Any:

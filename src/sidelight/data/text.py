@@ -59,13 +59,13 @@ def _parts(word: str) -> list[str]:
 
 def _marks(edge: str) -> list[str]:
     """The marks of an edge, each with the combining characters after it."""
-    found: list[str] = []
+    marks: list[str] = []
     for mark in _SAME.finditer(edge):
-        if found and _is_combining(mark[1]):
-            found[-1] += mark.group()
+        if marks and _is_combining(mark[1]):
+            marks[-1] += mark.group()
         else:
-            found.append(mark.group())
-    return found
+            marks.append(mark.group())
+    return marks
 
 
 def _is_combining(char: str) -> bool:

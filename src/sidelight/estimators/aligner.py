@@ -287,9 +287,9 @@ def _aligned(pairs: list[Any], model: AlignmentModel, options: dict[str, Any], n
     return model.align(sources, targets, **options, n_jobs=n_jobs)
 
 
-def _are_links(given: Any) -> bool:
+def _are_links(value: Any) -> bool:
     """Whether these are pairs of positions."""
-    return is_listed(given) and all(
+    return is_listed(value) and all(
         isinstance(link, tuple | list) and len(link) == 2 and all(isinstance(end, int | np.integer) for end in link)
-        for link in given
+        for link in value
     )

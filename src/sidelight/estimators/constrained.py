@@ -142,11 +142,11 @@ class HandedScores:
         return [np.zeros(shape) if own is None else _numbers(own, shape, *said) for own, shape, *said in parts]
 
 
-def _numbers(given: Any, shape: tuple[int, ...], what: str, wanted: str) -> Floats:
+def _numbers(values: Any, shape: tuple[int, ...], what: str, wanted: str) -> Floats:
     """Scores as an array of this shape."""
     remedy = f"give one number for each of {wanted}"
     try:
-        array = real_numbers(what, given)
+        array = real_numbers(what, values)
     except (TypeError, ValueError):
         raise DataError(f"{what} are not numbers in rows of one length", remedy=remedy) from None
     if array.shape != shape:

@@ -99,13 +99,13 @@ def worth(
     parts (`sidelight.evaluate.parts`), or by the share of right slots. Raises `DataError` if there is too little Gold
     to hold out, or nothing besides Gold.
     """
-    asked = Tagger(n_jobs=n_jobs) if estimator is None else estimator
-    if not isinstance(asked, Tagger | Classifier | SegmentTagger | Predictor):
-        raise ValueError(f"estimator is {shown(asked)}; give a Tagger, Classifier, SegmentTagger or Predictor")
-    if measure is not None and not isinstance(asked, Predictor):
+    model = Tagger(n_jobs=n_jobs) if estimator is None else estimator
+    if not isinstance(model, Tagger | Classifier | SegmentTagger | Predictor):
+        raise ValueError(f"estimator is {shown(model)}; give a Tagger, Classifier, SegmentTagger or Predictor")
+    if measure is not None and not isinstance(model, Predictor):
         raise ValueError("measure is about the outputs of a Predictor; labels have a metric")
-    pieces = asked._evidence(evidence, None, None)
-    trials = _of_labels(asked, pieces) if isinstance(asked, Tagger | Classifier) else _as_it_is(asked, pieces, measure)
+    pieces = model._evidence(evidence, None, None)
+    trials = _of_labels(model, pieces) if isinstance(model, Tagger | Classifier) else _as_it_is(model, pieces, measure)
     known = [piece for piece in trials.evidence if isinstance(piece, Gold)]
     rest = [piece for piece in trials.evidence if not isinstance(piece, Gold)]
     if len(known) < FEWEST:
@@ -114,8 +114,8 @@ def worth(
     if len(plans) < 2:
         why = "; ".join(["no evidence besides Gold to measure", *trials.notes])
         raise DataError(why, remedy="give other evidence, or rules")
-    folds = blocks(len(known), asked.seed)
-    race = Race(known, rest, folds, trials.fit_and_predict, trials.counted, math.inf, asked.n_jobs, FOLDS)
+    folds = blocks(len(known), model.seed)
+    race = Race(known, rest, folds, trials.fit_and_predict, trials.counted, math.inf, model.n_jobs, FOLDS)
     for block in folds:
         race.try_all(block, list(plans.values()))
     base = plans["gold alone"]

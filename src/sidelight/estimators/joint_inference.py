@@ -205,9 +205,9 @@ class JointInference:
             remedy = f"there are {', '.join(map(str, self.labels))}"
             raise DataError(f"example {i}: there is no kind of variable {kind!r}", remedy=remedy)
 
-    def _checked(self, i: int, kind: str, key: Any, given: Any) -> Floats:
+    def _checked(self, i: int, kind: str, key: Any, values: Any) -> Floats:
         self._check_kind(i, kind)
-        array = real_numbers(f"example {i}: {kind}[{key!r}]", given)
+        array = real_numbers(f"example {i}: {kind}[{key!r}]", values)
         labels = self.labels[kind]
         if array.shape != (len(labels),):
             problem = f"example {i}: {kind}[{key!r}] has scores of shape {array.shape} for {len(labels)} labels"
@@ -221,13 +221,13 @@ def _are_labels(names: Any) -> bool:
     return is_listed(names) and all(map(is_hashable, names))
 
 
-def _check_numbers(**given: Sequence[Any]) -> None:
-    for what, items in given.items():
+def _check_numbers(**values: Sequence[Any]) -> None:
+    for what, items in values.items():
         if isinstance(items, str | bytes) or not isinstance(items, Sized) or getattr(items, "shape", None) == ():
             raise DataError(
                 f"the {what} are a {type(items).__name__}", remedy="give a list, in the order of the inputs"
             )
-    sizes = {what: len(items) for what, items in given.items()}
+    sizes = {what: len(items) for what, items in values.items()}
     if len(set(sizes.values())) > 1:
         said = ", ".join(f"{size} {what}" for what, size in sizes.items())
         raise DataError(f"there are {said}", remedy="give equal numbers of each, in the same order")

@@ -100,8 +100,8 @@ class LatentClassifier(Estimator):
         """For every input the answer, its score, and the structure that it is based on."""
         model = self._fitted()
         rows = model.prepare(xs)
-        found = zip(model.judge(rows).tolist(), model.predict(rows))
-        return [Judgement(1 if score >= 0 else -1, score, output) for score, output in found]
+        answers = zip(model.judge(rows).tolist(), model.predict(rows))
+        return [Judgement(1 if score >= 0 else -1, score, output) for score, output in answers]
 
     def decision_function(self, xs: Sequence[Any]) -> Floats:
         """The score of the best structure of each input; good from 0 on. # [N]"""

@@ -334,22 +334,26 @@ def _pieces(evidence: Any, y: Any) -> list[Gold]:
     return pieces
 
 
-def _listed(name: str, given: Any) -> list[Any]:
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) or getattr(given, "shape", 1) == ():
-        raise DataError(f"{name} is {shown(given)}", remedy="give a list")
-    return list(given)
+def _listed(name: str, values: Any) -> list[Any]:
+    if (
+        isinstance(values, str | bytes | Mapping)
+        or not isinstance(values, Iterable)
+        or getattr(values, "shape", 1) == ()
+    ):
+        raise DataError(f"{name} is {shown(values)}", remedy="give a list")
+    return list(values)
 
 
 def _by_error(item: tuple[str, float]) -> float:
     return item[1]
 
 
-def _examples(made: Any, targets: Ids, importance: Floats) -> TiedExamples:
+def _examples(batch: Any, targets: Ids, importance: Floats) -> TiedExamples:
     """A batch as sub-problems see it; raises `DataError` where a structure has other features or spaces."""
-    if not isinstance(made.scorer, VariableScorer) or not isinstance(made.space, TiedSpace):
-        name = type(made.space).__name__
+    if not isinstance(batch.scorer, VariableScorer) or not isinstance(batch.space, TiedSpace):
+        name = type(batch.space).__name__
         raise DataError(f"{name} is not tied by slots", remedy="give a structure such as SubProblems or EntityRelation")
-    return TiedExamples(made.scorer.rows, made.scorer.layout, made.space, targets, importance)
+    return TiedExamples(batch.scorer.rows, batch.scorer.layout, batch.space, targets, importance)
 
 
 __all__ = ["LearnedPart", "SequentialLearner"]

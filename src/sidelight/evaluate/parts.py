@@ -97,10 +97,10 @@ def compare_parts(measure: Measure, gold: Sequence[Any], first: Sequence[Any], s
     return exchanged(measure.name, one[:, :2], other[:, :2], int(one[:, 2].sum()))
 
 
-def part_counts(measure: Measure, gold: Sequence[Any], found: Sequence[Any]) -> Ints:
+def part_counts(measure: Measure, gold: Sequence[Any], predicted: Sequence[Any]) -> Ints:
     """Parts of every output that are right, that were found, and that there are. # [N, 3]"""
     rows = []
-    for right, guess in zip(gold, found, strict=True):
+    for right, guess in zip(gold, predicted, strict=True):
         one, other = set(measure.parts(right)), set(measure.parts(guess))
         rows.append((len(one & other), len(other), len(one)))
     return np.array(rows, dtype=np.int64).reshape(-1, 3)

@@ -219,8 +219,8 @@ def _carry_out(
     with runner(plan.study, n_jobs=n_jobs, report=report) as carry_out:
         for setting in settings:
             results = run_setting(setting, carry_out, grids=plan.grids, per_draw=plan.per_draw)
-            found = rows_of(results, completions=plan.completions)
-            rows += [{**line, "method": line["method"] + plan.suffix} for line in found]
+            table_rows = rows_of(results, completions=plan.completions)
+            rows += [{**line, "method": line["method"] + plan.suffix} for line in table_rows]
             prices |= {(result.setting.name, result.method + plan.suffix): result.chosen for result in results}
             save([*before, *rows])
     for line in lines_of(rows, chosen=prices, notes=plan.notes):

@@ -103,12 +103,12 @@ class FeatureCounts:
     def finish(self) -> TemplateExtractor:
         """The extractor, with every feature that is frequent enough."""
         least = self.extractor.templates.min_count
-        found = []
+        features = []
         for m in range(len(self._new)):
             self._merge(m)
             kept = self._frequent(m, least) if self.runs else self._sorted[m].frequent(least)
-            found.append(np.ascontiguousarray(kept.parts[np.argsort(kept.first, kind="stable")]))
-        self.extractor.learn(found)
+            features.append(np.ascontiguousarray(kept.parts[np.argsort(kept.first, kind="stable")]))
+        self.extractor.learn(features)
         return self.extractor
 
     def _merge(self, m: int) -> None:
@@ -128,11 +128,11 @@ class FeatureCounts:
         step = max(1, RANGE // len(runs))
         marks = np.asarray(longest.keys[step::step])
         ends = [[0, *np.searchsorted(run.keys, marks).tolist(), len(run)] for run in runs]
-        found = []
+        frequent = []
         for k in range(len(marks) + 1):
             pieces = [run.part(end[k], end[k + 1]) for run, end in zip(runs, ends)]
-            found.append(Counted.together(pieces).frequent(least))
-        return Counted.together(found)
+            frequent.append(Counted.together(pieces).frequent(least))
+        return Counted.together(frequent)
 
 
 def _keys(parts: Ids) -> Keys:

@@ -26,8 +26,8 @@ class GivenMatrix:
 class MatrixExtractor:
     """Passes matrix rows through; the first batch fixes the widths."""
 
-    def __init__(self, given: GivenMatrix) -> None:
-        self.given = given
+    def __init__(self, matrix: GivenMatrix) -> None:
+        self.given = matrix
         self.n_attributes = -1
         self.n_dense = -1
 

@@ -118,10 +118,10 @@ def transform(name: str, classes: Classes | None = None) -> Transform:
         return _NAMED[name]
     kind, colon, expression = name.partition(":")
     if colon and kind in ("test", "match", "lowermatch"):
-        found = compiled(expression)
+        pattern = compiled(expression)
         if kind == "test":
-            return lambda text: "false" if found(text) is None else "true"
-        return (lambda text: found(text) or "") if kind == "match" else (lambda text: (found(text) or "").lower())
+            return lambda text: "false" if pattern(text) is None else "true"
+        return (lambda text: pattern(text) or "") if kind == "match" else (lambda text: (pattern(text) or "").lower())
     sized = _SIZED.fullmatch(name)
     if sized is not None and sized[1] == "class":
         return _class(int(sized[2]), classes)

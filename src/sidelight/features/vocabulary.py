@@ -231,11 +231,11 @@ class TemplateExtractor:
         bits = max(4, int(np.ceil(np.log2(2 * max(2.0, min(float(tokens), space))))))
         table_keys = np.empty(1 << bits, dtype=np.uint64)
         table_ids = np.full(1 << bits, -1, dtype=np.int32)
-        found = np.empty(tokens, dtype=np.int32)
+        ids = np.empty(tokens, dtype=np.int32)
         first = np.empty(1 << bits, dtype=np.int64)
         counts = np.empty(1 << bits, dtype=np.int64)
-        size = kernels.collect(keys, bits, table_keys, table_ids, found, first, counts)
-        return found, first[:size].copy(), counts[:size].copy()
+        size = kernels.collect(keys, bits, table_keys, table_ids, ids, first, counts)
+        return ids, first[:size].copy(), counts[:size].copy()
 
     def parts_of(self, m: int, first: Ints, starts: Ints, views: Ids) -> Ids:
         """The numbers in the slots of a template at some tokens. # [n, slots]"""

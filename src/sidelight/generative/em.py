@@ -69,8 +69,8 @@ class Inputs:
     def completed(self, hmm: Hmm, completion: Completion, gamma: float, *, n_jobs: int | None = None) -> EMStep:
         """What an E-step finds here."""
         scores = HmmScores(hmm, self.symbols)
-        found = completion.complete(scores, self.space, gamma=gamma, weights=self.weights, n_jobs=n_jobs)
-        return EMStep(self.counts(found, n_jobs=n_jobs), float(self.weights @ found.values), found.labels)
+        beliefs = completion.complete(scores, self.space, gamma=gamma, weights=self.weights, n_jobs=n_jobs)
+        return EMStep(self.counts(beliefs, n_jobs=n_jobs), float(self.weights @ beliefs.values), beliefs.labels)
 
     def part(self, lo: int, hi: int) -> Inputs:
         """The inputs lo..hi alone."""
@@ -143,8 +143,8 @@ class EmProblem:
         steps = (inputs.completed(hmm, completion, gamma, n_jobs=self.n_jobs) for inputs in self.blocks)
         return self._with_known(reduce(EMStep.plus, steps), hmm)
 
-    def _with_known(self, found: EMStep, hmm: Hmm) -> EMStep:
-        return found._replace(objective=found.objective + self.known(hmm))
+    def _with_known(self, step: EMStep, hmm: Hmm) -> EMStep:
+        return step._replace(objective=step.objective + self.known(hmm))
 
     def began(self, completion: Completion) -> Floats | None:
         """What the completion kept of earlier E-steps when the last one began, of all inputs; None where nothing."""
@@ -245,9 +245,9 @@ class ShardedEm(EmProblem):
     def expect(self, hmm: Hmm, completion: Completion, gamma: float) -> EMStep:
         """The E-step."""
         assert self.held is not None and isinstance(completion, Divisible)
-        found = self.held.advance(_expect, hmm, gamma, list(completion.prices), self.held.n_jobs)
-        completion.completed(found.labels, self.starts)
-        return self._with_known(found, hmm)
+        step = self.held.advance(_expect, hmm, gamma, list(completion.prices), self.held.n_jobs)
+        completion.completed(step.labels, self.starts)
+        return self._with_known(step, hmm)
 
     def began(self, completion: Completion) -> Floats | None:
         assert self.held is not None

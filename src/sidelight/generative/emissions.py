@@ -59,8 +59,8 @@ class Emissions:
             constant, own_kinds, words = _columns(rows, width)
             constants.add(constant)
             kinds.append(np.unique(own_kinds))
-            found, times = np.unique(((words << 32) | (own_kinds + 1))[words >= 0], return_counts=True)
-            pairs.append(found)
+            distinct, times = np.unique(((words << 32) | (own_kinds + 1))[words >= 0], return_counts=True)
+            pairs.append(distinct)
             counts.append(times)
         if len(constants) > 1:
             raise DataError("an HMM needs a constant attribute before the word", remedy=REMEDY)

@@ -177,11 +177,11 @@ def _best(
             new_words = 0
             for t in places:
                 if ends[t, k] != 0 and begins[t + 1, label] != 0:
-                    for token, given in ((t, k), (t + 1, label)):
+                    for token, other in ((t, k), (t + 1, label)):
                         word = words[token]
-                        fresh = seen[word, given] == 0 and stamps[word, given] != k * size + label
+                        fresh = seen[word, other] == 0 and stamps[word, other] != k * size + label
                         if fresh and not (covering and covered[token] != 0):
-                            stamps[word, given] = k * size + label
+                            stamps[word, other] = k * size + label
                             new_words += 1
             tied = new == fewest and new_words == fewest_words
             if new < fewest or new_words < fewest_words or (tied and steps[k, label] > steps[first, second]):

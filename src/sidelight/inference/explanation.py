@@ -146,7 +146,7 @@ def explain_rules(
         how: Method = method if any(prices) else "auto"
         return rules.with_penalties(prices).solve(x, own, scores, method=how, relax=relax)
 
-    def lowered(k: int, plain: Solution, found: Solution) -> str:
+    def lowered(k: int, plain: Solution, solution: Solution) -> str:
         used = _used(rules, x, own, scores, plain, method)
         return _counters(rules.said(k, x).pieces, rules.penalties[k], used)
 
@@ -269,10 +269,10 @@ def _counters(pieces: Sequence[Piece], price: float, used: set[int] | None) -> s
     return "; ".join(said)
 
 
-def _tables(clauses: Sequence[Clause], found: Solution) -> str:
+def _tables(clauses: Sequence[Clause], solution: Solution) -> str:
     widest = max(len(set(variables(clause.says))) for clause in clauses)
     count = many(len(clauses), "clause")
-    if found.method == "elimination":
+    if solution.method == "elimination":
         return f"{count} in tables over up to {many(widest, 'variable')}"
     return f"{count}, read as variables get their labels"
 

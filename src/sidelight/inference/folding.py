@@ -24,9 +24,9 @@ def folded(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = Tru
 def lattice(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:
     """The lattice of a problem; without `fold` local clauses stay out of the scores and become counters too."""
     clauses = [(piece, clause) for clause in problem.clauses for piece in pieces(clause.says)]
-    made = [lowered(says, problem.length, problem.n_labels) for says, _ in clauses]
+    machines = [lowered(says, problem.length, problem.n_labels) for says, _ in clauses]
     rules, prices = [clause.rule for _, clause in clauses], [clause.penalty for _, clause in clauses]
-    return lattice_with(problem, LoweredClauses(made, rules, prices, names, fold))
+    return lattice_with(problem, LoweredClauses(machines, rules, prices, names, fold))
 
 
 def lattice_with(problem: RuledProblem, clauses: LoweredClauses) -> Lattice:

@@ -22,7 +22,7 @@ class Proof(Protocol):
     def method(self) -> str: ...
 
 
-def unproved(found: Sequence[Proof]) -> str | None:
+def unproved(proofs: Sequence[Proof]) -> str | None:
     """A note on outputs that are not proved to be the best; None where all are.
 
     >>> from sidelight.inference.problem import Solution
@@ -30,11 +30,11 @@ def unproved(found: Sequence[Proof]) -> str | None:
     >>> unproved([best, good, good]), unproved([best])
     ('2 of 3 outputs are not proved best (beam search)', None)
     """
-    left = [one for one in found if not one.exact]
+    left = [one for one in proofs if not one.exact]
     if not left:
         return None
     methods = ", ".join(dict.fromkeys(one.method for one in left))
-    return f"{_not_proved(len(left), len(found))} ({methods})"
+    return f"{_not_proved(len(left), len(proofs))} ({methods})"
 
 
 def _not_proved(left: int, count: int) -> str:
@@ -50,8 +50,8 @@ def warn_of_early_ends(proved: NDArray[np.bool_] | None) -> None:
         warnings.warn(f"{said}: {why}; {remedy}", NotProved, stacklevel=4)
 
 
-def warn_of_unproved(found: Sequence[Proof]) -> None:
+def warn_of_unproved(proofs: Sequence[Proof]) -> None:
     """Warn the caller of the caller where outputs are not proved to be the best."""
-    said = unproved(found)
+    said = unproved(proofs)
     if said is not None:
         warnings.warn(f"{said}; solutions(…) tells which, the method 'auto' is exact", NotProved, stacklevel=3)

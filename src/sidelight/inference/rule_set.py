@@ -318,12 +318,12 @@ class RuleSet:
         if plain is not None and self.obeyed(x, plain.labels, example=example):
             return plain
         try:
-            found = settle(self.lattice(x, own, scores, example=example))
+            solution = settle(self.lattice(x, own, scores, example=example))
         except Intractable:
             return solve(self.problem(x, own, scores, example=example), method="ilp", names=self.names)
-        if found is None:
+        if solution is None:
             raise no_output(self.problem(x, own, scores, example=example), self.names)
-        return found
+        return solution
 
     def _nothing(self, x: Sentence, example: int | None) -> Solution:
         """The only output of an input without tokens."""

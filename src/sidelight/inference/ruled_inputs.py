@@ -250,9 +250,9 @@ class Ruled:
             return Free().complete(scores, space, gamma=gamma, weights=weights, n_jobs=n_jobs)
         batch = ChainBatchScores.of(scores, space)
         if gamma >= 0.0:
-            found = self._believed(batch, gamma, weights, n_jobs)
+            beliefs = self._believed(batch, gamma, weights, n_jobs)
             self.completed(None, space.starts)
-            return found
+            return beliefs
         solutions = self.inputs.solutions(batch, self.penalties, method=self.method)
         labels = np.array([label for solution in solutions for label in solution.labels], dtype=np.int32)
         values = np.array([solution.value for solution in solutions])

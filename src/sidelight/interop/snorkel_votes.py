@@ -36,14 +36,14 @@ def snorkel_functions(
     if not is_listed(functions):
         problem = f"{type(functions).__name__} instead of labelling functions"
         raise DataError(problem, remedy="give a list of Snorkel's LabelingFunction")
-    found = []
+    functions_of_rows = []
     for function in functions:
         name = getattr(function, "name", None) or getattr(function, "__name__", None)
         if not callable(function) or not isinstance(name, str):
             raise DataError(f"{shown(function)} among the functions", remedy="give Snorkel's LabelingFunction")
         asked = partial(_vote, function=function, name=name, labels=labels, point=point)
-        found.append(LabellingFunction(asked, name, "sentence"))
-    return found
+        functions_of_rows.append(LabellingFunction(asked, name, "sentence"))
+    return functions_of_rows
 
 
 def votes_of_matrix(
@@ -86,14 +86,14 @@ def _voted(x: Any, row: Sequence[int], names: Sequence[str], labels: Names) -> V
 def _numbers(matrix: Any, rows: int, what: str) -> Ints:
     """A matrix of whole numbers with so many rows."""
     try:
-        found = np.asarray(matrix)
+        votes = np.asarray(matrix)
     except ValueError:  # rows of different lengths
-        found = np.empty(0, dtype=object)
-    found = found.reshape(0, 0) if not rows and not found.size else found
-    if found.ndim != 2 or len(found) != rows or not (found.dtype.kind in "iu" or not found.size):
-        problem = f"{what} is an array of {found.dtype} of shape {found.shape} for {rows} inputs"
+        votes = np.empty(0, dtype=object)
+    votes = votes.reshape(0, 0) if not rows and not votes.size else votes
+    if votes.ndim != 2 or len(votes) != rows or not (votes.dtype.kind in "iu" or not votes.size):
+        problem = f"{what} is an array of {votes.dtype} of shape {votes.shape} for {rows} inputs"
         raise DataError(problem, remedy="give a row of whole numbers for each input, -1 where a function abstains")
-    return found.astype(np.int64)
+    return votes.astype(np.int64)
 
 
 def _vote(

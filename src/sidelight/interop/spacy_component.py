@@ -189,8 +189,8 @@ class SpacyComponent:
         return every(told)
 
     def _set_entities(self, doc: Any, labels: Sequence[str]) -> None:
-        found = spans([labels], scheme="runs" if self._scheme is None else self._scheme)
-        own = [Span(doc, start, stop, kind) for _, start, stop, kind in found]
+        entities = spans([labels], scheme="runs" if self._scheme is None else self._scheme)
+        own = [Span(doc, start, stop, kind) for _, start, stop, kind in entities]
         if self.keep:
             taken = {t for first, stop, _ in _entities(doc) for t in range(first, stop)}
             own = [*doc.ents, *(span for span in own if taken.isdisjoint(range(span.start, span.end)))]

@@ -80,10 +80,10 @@ def check_place(place: Any) -> None:
 
 def checked_columns(columns: Sequence[str]) -> list[str]:
     """Names of attributes of tokens; raises `ValueError` where they are not a list of names."""
-    found = [] if isinstance(columns, str) or not is_listed(columns) else list(columns)
-    if not found or not all(isinstance(name, str) for name in found):
+    names = [] if isinstance(columns, str) or not is_listed(columns) else list(columns)
+    if not names or not all(isinstance(name, str) for name in names):
         raise ValueError(f"columns is {shown(columns)}; give a list of attributes of tokens, such as ['text', 'tag_']")
-    return found
+    return names
 
 
 def _evidence(x: DocTokens, labels: list[Any]) -> Evidence:
@@ -99,10 +99,10 @@ def _listed(docs: Any, vocab: Any) -> Iterable[Any]:
         if vocab is None:
             raise DataError("a DocBin has no vocabulary", remedy="give vocab=nlp.vocab")
         return docs.get_docs(vocab)  # type: ignore[no-any-return]
-    found = docs if isinstance(docs, Iterable) and not hasattr(docs, "ents") else None
-    if found is None or isinstance(docs, str):
+    listed = docs if isinstance(docs, Iterable) and not hasattr(docs, "ents") else None
+    if listed is None or isinstance(docs, str):
         raise DataError(f"{type(docs).__name__} instead of Docs", remedy="give a list of Docs, or a DocBin")
-    return _checked(found)
+    return _checked(listed)
 
 
 def _checked(docs: Iterable[Any]) -> Iterable[Any]:

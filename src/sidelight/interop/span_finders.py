@@ -76,11 +76,11 @@ def _found(finder: Any, doc: Any) -> Iterable[Any]:
         return doc.spans.get(finder, ())  # type: ignore[no-any-return]
     own = doc.copy()  # a component writes to the Doc that it is given
     own.ents = ()
-    found = finder(own)
-    if not isinstance(found, Doc):
-        return found  # type: ignore[no-any-return]
+    spans = finder(own)
+    if not isinstance(spans, Doc):
+        return spans  # type: ignore[no-any-return]
     group = getattr(finder, "key", None) or getattr(finder, "name", None)
-    return list(found.spans.get(group, found.ents))  # a group lives as long as its Doc
+    return list(spans.spans.get(group, spans.ents))  # a group lives as long as its Doc
 
 
 def _doc_of(x: Any, finder: Any, vocab: Any) -> Any:

@@ -132,13 +132,13 @@ class CandidateSpec(LearnerSpec):
     def options_under(self, settings: Settings) -> CandidateOptions:
         """Its options, with what the estimator was asked for; raises ValueError for what means nothing to it."""
         name, options = self.name, replace(self.options, seed=settings.seed)
-        asked = [setting for setting, usual in USUAL.items() if getattr(settings, setting) != usual]
-        if "tolerance" in asked:
+        changed = [setting for setting, usual in USUAL.items() if getattr(settings, setting) != usual]
+        if "tolerance" in changed:
             problem = f"{name} solves to a precision of its own, and tolerance is {settings.tolerance}"
             raise ValueError(f"{problem}; leave it out, or set the learner's threshold")
-        if "random_ties" in asked:
+        if "random_ties" in changed:
             raise ValueError(f"{name} takes the first of outputs that tie, and random_ties is set; leave it out")
-        if "violation" in asked and options.solver == "two_slack":
+        if "violation" in changed and options.solver == "two_slack":
             problem = f"{name} by two_slack adds cuts until it is precise, and violation is {settings.violation}"
             raise ValueError(f"{problem}; leave it out, or set the learner's solver to 'dual_coordinate'")
         if settings.max_completions is not None:
@@ -146,7 +146,7 @@ class CandidateSpec(LearnerSpec):
             if own not in (limit, CandidateOptions().max_completions):
                 raise ValueError(f"max_completions is {limit}, and {own} among {name}'s options; give one of them")
             options = replace(options, max_completions=limit)
-        if "violation" in asked:
+        if "violation" in changed:
             options = replace(options, violation=settings.violation)
         if settings.decrease is not None:
             options = replace(options, decrease=settings.decrease)

@@ -287,14 +287,14 @@ def _of_block(part: FitData) -> Labelled:
 
 def _in_blocks(stored: StoredBlocks, place: Place) -> list[Labelled | LabelledBlocks]:
     """Gold and what is partly known, each in the blocks of its files."""
-    found: list[Labelled | LabelledBlocks] = []
+    terms: list[Labelled | LabelledBlocks] = []
     for kind in ("gold", "partial"):
         blocks = stored.of(kind).map(_of_block)
         if len(blocks) > 1:
-            found.append(LabelledBlocks.of(blocks, stored.held(place, kind).made(_of_block)))
+            terms.append(LabelledBlocks.of(blocks, stored.held(place, kind).made(_of_block)))
         else:
-            found += blocks
-    return found
+            terms += blocks
+    return terms
 
 
 def _companions(data: FitData) -> list[Labelled]:

@@ -116,10 +116,10 @@ class BinaryProblems:
             dual = dual_value(pool, weights, self.prices, power=options.power)
         return SolvedClass(weights, primal, dual, sweep_count)
 
-    def assemble(self, found: Floats) -> Floats:
+    def assemble(self, weights: Floats) -> Floats:
         """The model's weights from those of all problems. # [problems, size of own_layout]"""
         own, layout = self.own_layout, self.layout
-        parts = [np.zeros((layout.n_labels - layout.columns, own.size)), found]
+        parts = [np.zeros((layout.n_labels - layout.columns, own.size)), weights]
         columns = np.concatenate(parts).T  # [size, L]
         constants = columns[own.start_at] if layout.bias else np.zeros(layout.n_labels)
         dense, attributes = columns[own.dense_at : own.emission_at], columns[own.emission_at :]

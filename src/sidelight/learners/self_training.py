@@ -194,12 +194,12 @@ class SelfTrainingLearner(RoundByRound):
         terms = self.problem.latent.terms.with_targets(labels)
         return self.solver.primal(StackedTerms([self.problem.gold, terms]), weights)
 
-    def _take(self, weights: Floats, found: Paths) -> bool:
+    def _take(self, weights: Floats, best: Paths) -> bool:
         """Take the surest inputs of those left; returns whether there is anything new to learn from."""
-        new = self._surest(weights, found)
+        new = self._surest(weights, best)
         old = self.targets
         if self.options.relabel and len(self.taken):
-            old = found.labels[self.pool.slots_of(self.taken)]
+            old = best.labels[self.pool.slots_of(self.taken)]
             places = np.concatenate([[0], np.cumsum(self.pool.lengths[self.taken])[:-1]])
             relabelled = np.flatnonzero(np.add.reduceat((old != self.targets).astype(np.int64), places))
         else:
@@ -209,19 +209,19 @@ class SelfTrainingLearner(RoundByRound):
         self.changed = len(new) + len(relabelled)
         self.completions += 1
         self.taken = np.concatenate([self.taken, new])
-        self.targets = np.concatenate([old, found.labels[self.pool.slots_of(new)]])
+        self.targets = np.concatenate([old, best.labels[self.pool.slots_of(new)]])
         self._terms = None
         self.solver.pool.remove(relabelled + len(self.problem.gold))
         self.solver.new_problem(self._problem(), weights)
         self.rounds_here = 0
         return True
 
-    def _surest(self, weights: Floats, found: Paths) -> Ints:
+    def _surest(self, weights: Floats, best: Paths) -> Ints:
         """Of the inputs not taken, those with the highest confidence; the first of equal ones."""
         left = np.setdiff1d(np.arange(len(self.pool)), self.taken)
         if len(left) == 0:
             return left
-        own = Paths(found.labels[self.pool.slots_of(left)], found.values[left], found.targets)
+        own = Paths(best.labels[self.pool.slots_of(left)], best.values[left], best.targets)
         sure = confidence(self.pool.take(left), weights, own, measure=cast(Measure, self.options.measure))
         first = np.argsort(-sure, kind="stable")[: int(np.ceil(self.options.share * len(self.pool)))]
         return np.sort(left[first[sure[first] >= self.options.confidence]])

@@ -117,12 +117,14 @@ def _by_class(model: Model, of: Model, shares: Floats) -> Floats:
     return np.asarray(shares @ which)
 
 
-def _better(models: tuple[Model, Model], batches: tuple[Batch, Batch], found: AgreedOutputs, n_jobs: int | None) -> Ids:
+def _better(
+    models: tuple[Model, Model], batches: tuple[Batch, Batch], agreed: AgreedOutputs, n_jobs: int | None
+) -> Ids:
     """The labels, as the first model numbers them, that have the larger sum of scores. # [T]"""
-    if found.agreed.all() or models[0].labels.hidden or models[1].labels.hidden:
-        return found.first
+    if agreed.agreed.all() or models[0].labels.hidden or models[1].labels.hidden:
+        return agreed.first
     back = np.argsort(_numbers(models[1], models[0]))  # from the classes of the first to those of the second
-    outputs = found.first, _numbers(models[1], models[0])[found.second].astype(np.int32)
+    outputs = agreed.first, _numbers(models[1], models[0])[agreed.second].astype(np.int32)
     values = []
     for labels in outputs:
         own = labels, back[labels].astype(np.int32)

@@ -283,9 +283,9 @@ def _explain_segments(model: Model, x: Any) -> Explanation:
     return Explanation(tokens, labels[0], labels[1], float(values[0, 0]), margin, largest_first(items))
 
 
-def _pieces(found: Segments) -> list[_Piece]:
-    firsts = [*np.flatnonzero(found.begins).tolist(), len(found.labels)]
-    return [_Piece(a, b - 1, int(found.labels[a])) for a, b in pairwise(firsts)]
+def _pieces(segments: Segments) -> list[_Piece]:
+    firsts = [*np.flatnonzero(segments.begins).tolist(), len(segments.labels)]
+    return [_Piece(a, b - 1, int(segments.labels[a])) for a, b in pairwise(firsts)]
 
 
 def _of_tokens(model: Model, scorer: SegmentScorer, best: Segments, other: Segments) -> Iterator[Contribution]:

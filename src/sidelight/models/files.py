@@ -95,19 +95,19 @@ def _mapped(path: str | Path) -> Tensors:
     with open(path, "rb") as file:
         pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     begin = 8 + int.from_bytes(pages[:8], "little")
-    found: Tensors = {}
+    tensors: Tensors = {}
     for name, one in json.loads(pages[8:begin]).items():
         if name != "__metadata__":
             kind, shape, at = np.dtype(_DTYPES[one["dtype"]]), one["shape"], begin + one["data_offsets"][0]
             array = np.frombuffer(pages, kind, math.prod(shape), at) if math.prod(shape) else np.empty(0, kind)
-            found[name] = array.reshape(shape)
-    return found
+            tensors[name] = array.reshape(shape)
+    return tensors
 
 
 _DTYPES = {f"{sort.upper()}{8 * size}": f"{sort}{size}" for sort in "fiu" for size in (1, 2, 4, 8)} | {"BOOL": "?"}
 
 
-def _foreign(path: str | Path, found: Any, wanted: str) -> ModelFileError:
+def _foreign(path: str | Path, kind: Any, wanted: str) -> ModelFileError:
     """The error for a file of another kind, which may be one of ours."""
     loaders = {
         "sidelight model": "Tagger.load, Classifier.load or load_model",
@@ -115,8 +115,8 @@ def _foreign(path: str | Path, found: Any, wanted: str) -> ModelFileError:
         "sidelight alignment model": "Aligner.load",
         "sidelight pair of models": "CoTraining.load",
     }
-    if found in loaders:
-        return ModelFileError(f"a {found}, not a {wanted}", file=path, remedy=f"{loaders[found]} reads it")
+    if kind in loaders:
+        return ModelFileError(f"a {kind}, not a {wanted}", file=path, remedy=f"{loaders[kind]} reads it")
     return ModelFileError(f"not a {wanted} file", file=path, remedy="give a file that sidelight wrote")
 
 

@@ -49,7 +49,7 @@ def onnx_bytes(model: Model) -> bytes:
         graph.add("ArgMax", scores, axis=1, keepdims=0, name="labels")
     graph.output("labels", TensorProto.INT64, ["T"])
     graph.output("scores", TensorProto.DOUBLE, ["T", len(start)])
-    made = helper.make_model(
+    proto = helper.make_model(
         graph.body("sidelight"),
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=8,
@@ -58,9 +58,9 @@ def onnx_bytes(model: Model) -> bytes:
     told: dict[str, Any] = {"labels": label_texts(model), "padding": len(sparse)}
     if isinstance(structure.extractor, AttributeExtractor):
         told["features"] = structure.extractor.names
-    helper.set_model_props(made, {name: json.dumps(value) for name, value in told.items()})
-    onnx.checker.check_model(made)
-    return bytes(made.SerializeToString())
+    helper.set_model_props(proto, {name: json.dumps(value) for name, value in told.items()})
+    onnx.checker.check_model(proto)
+    return bytes(proto.SerializeToString())
 
 
 def onnx_inputs(fitted: Any, x: Any) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def onnx_inputs(fitted: Any, x: Any) -> dict[str, Any]:
     model = model_of(fitted)
     rows = model.prepare([x] if plain_structure(model).sequences else x)
     counts = np.diff(rows.indptr)
-    found: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
     if model.layout.n_attributes:
         width = int(counts.max(initial=1))
         places = np.arange(width) < counts[:, None]  # [T, F]
@@ -76,10 +76,10 @@ def onnx_inputs(fitted: Any, x: Any) -> dict[str, Any]:
         numbers[places] = rows.indices
         values = np.zeros(places.shape)
         values[places] = rows.values if len(rows.values) else 1.0
-        found |= {"features": numbers, "values": values}
+        inputs |= {"features": numbers, "values": values}
     if model.layout.n_dense:
-        found["dense"] = rows.dense.astype(np.float64)
-    return found
+        inputs["dense"] = rows.dense.astype(np.float64)
+    return inputs
 
 
 class _Graph:

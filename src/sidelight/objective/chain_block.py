@@ -169,15 +169,15 @@ def contest(data: Examples, i: int, labels: Ids, at: int, count: int, where: Int
     """Find the tokens at which some of `count` outputs differ from the target; returns their number."""
     first = data.starts[i]
     length = data.starts[i + 1] - first
-    found = 0
+    contested = 0
     for t in range(length):
         target = data.targets[first + t]
         for j in range(count):
             if labels[at + j * length + t] != target:
-                where[found] = t
-                found += 1
+                where[contested] = t
+                contested += 1
                 break
-    return found
+    return contested
 
 
 @inner_kernel

@@ -189,10 +189,10 @@ class Edges:
     def none(cls, size: int) -> Edges:
         return cls(np.zeros(size), np.zeros(size), np.zeros((size, size)))
 
-    def add(self, found: Beliefs, sign: float) -> None:
-        self.start[:] += sign * found.start
-        self.end[:] += sign * found.end
-        self.transitions[:] += sign * found.transitions
+    def add(self, beliefs: Beliefs, sign: float) -> None:
+        self.start[:] += sign * beliefs.start
+        self.end[:] += sign * beliefs.end
+        self.transitions[:] += sign * beliefs.transitions
 
 
 @dataclass(slots=True)
@@ -209,11 +209,11 @@ class Expected:
     def none(cls, features: WeightedFeatures, gradient: Floats, n_jobs: int | None) -> Expected:
         return cls(features, gradient, n_jobs, Edges.none(features.layout.n_labels))
 
-    def add(self, number: int, prices: Floats, found: Beliefs, known: Beliefs | None = None) -> None:
+    def add(self, number: int, prices: Floats, beliefs: Beliefs, known: Beliefs | None = None) -> None:
         """Add what is expected of the block of this number, less what is expected of what is known of it."""
-        self.value += inner(prices, found.log_sums)
-        self.edges.add(found, 1.0)
-        tokens = found.tokens
+        self.value += inner(prices, beliefs.log_sums)
+        self.edges.add(beliefs, 1.0)
+        tokens = beliefs.tokens
         if known is not None:
             self.value -= inner(prices, known.log_sums)
             self.edges.add(known, -1.0)

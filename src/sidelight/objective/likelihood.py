@@ -157,10 +157,10 @@ class LikelihoodProblem:
     @cached_property
     def gold(self) -> Floats:
         """Σ price · Φ(x, gold). # [size]"""
-        found = np.zeros(self.size)
+        counts = np.zeros(self.size)
         for part in self.terms:
-            part.add_gold(found, n_jobs=self.n_jobs)
-        return found
+            part.add_gold(counts, n_jobs=self.n_jobs)
+        return counts
 
     @property
     def size(self) -> int:
@@ -197,11 +197,11 @@ class LikelihoodProblem:
         """The objective alone, which is half the work."""
         return self.values([weights])[0]
 
-    def values(self, found: Sequence[Floats]) -> list[float]:
+    def values(self, losses: Sequence[Floats]) -> list[float]:
         """The objectives of several weights, in one pass."""
-        values = [0.5 * self.l2 * inner(weights, weights) for weights in found]
+        values = [0.5 * self.l2 * inner(weights, weights) for weights in losses]
         for part in self.terms:
-            for k, weights in enumerate(found):
+            for k, weights in enumerate(losses):
                 values[k] += inner(part.prices, part.losses(weights, n_jobs=self.n_jobs))
         return values
 

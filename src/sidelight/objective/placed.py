@@ -98,11 +98,11 @@ class PlacedBatch(Batch):
         ]
         labels, values = np.empty(int(starts[-1]), dtype=np.int32), np.empty(len(self))
         targets = np.empty(0 if cost is None else len(self))
-        for place, mine, found in zip(places, slots, held.each(_best, weights, held.n_jobs, own=own)):
-            if found is not None:
-                labels[mine], values[place] = found.labels, found.values
+        for place, mine, answer in zip(places, slots, held.each(_best, weights, held.n_jobs, own=own)):
+            if answer is not None:
+                labels[mine], values[place] = answer.labels, answer.values
                 if cost is not None:
-                    targets[place] = found.targets
+                    targets[place] = answer.targets
         return Paths(labels, values, targets)
 
     def _numbers(self) -> Ints:
@@ -147,8 +147,8 @@ class ShardedTerms:
 
     def curvature(self, share: float) -> Floats:
         """A rough guess of what they add to the Hessian's diagonal. # [size]"""
-        found: Floats = self.held.total(_curvature, share)
-        return found
+        total: Floats = self.held.total(_curvature, share)
+        return total
 
     def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
         """The loss of every input, without its price. # [N]"""
@@ -164,13 +164,13 @@ class ShardedTerms:
 
 
 def _curvature(terms: Any, share: float) -> Floats:
-    found: Floats = terms.curvature(share)
-    return found.copy()
+    curvature: Floats = terms.curvature(share)
+    return curvature.copy()
 
 
 def _losses(terms: Any, weights: Floats, n_jobs: int | None) -> Floats:
-    found: Floats = terms.losses(weights, n_jobs=n_jobs)
-    return found
+    losses: Floats = terms.losses(weights, n_jobs=n_jobs)
+    return losses
 
 
 def _gold(terms: Any, n_jobs: int | None) -> Floats:

@@ -183,11 +183,11 @@ def added(one: Any, other: Any) -> Any:
 
 def figures_since(place: Place, began: float) -> PlaceFigures | None:
     """What workers did in a round that began then; what is left of its time was spent here."""
-    found = place.figures()
-    if found is None:
+    figures = place.figures()
+    if figures is None:
         return None
-    solving = time.perf_counter() - began - found.inference - found.transit
-    return replace(found, solving=max(solving, 0.0))
+    solving = time.perf_counter() - began - figures.inference - figures.transit
+    return replace(figures, solving=max(solving, 0.0))
 
 
 @without_collection()
@@ -199,7 +199,7 @@ def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any
     """
     size = min(max(len(items) // (LOTS * place.size), few), LOT)
     lots = ((list(items[first : first + size]), first) for first in range(0, len(items), size))
-    return [found for lot in in_order(place, _of_lot, lots, function, common, place.n_jobs) for found in lot]
+    return [answer for lot in in_order(place, _of_lot, lots, function, common, place.n_jobs) for answer in lot]
 
 
 def in_order(place: Place, function: Function, items: Iterable[Any], *common: Any) -> Iterator[Any]:
@@ -207,13 +207,13 @@ def in_order(place: Place, function: Function, items: Iterable[Any], *common: An
 
     What is wrong with an item is raised when its turn comes, and of each kind of warning the first is given here.
     """
-    found: dict[int, _Told] = {}
+    answers: dict[int, _Told] = {}
     wanted = 0
     warned: set[type[Warning]] = set()
     for number, told in place.each_done(_told, items, function, common, ahead=2, most=WAITING * place.size):
-        found[number] = told
-        while wanted in found:
-            told = found.pop(wanted)
+        answers[number] = told
+        while wanted in answers:
+            told = answers.pop(wanted)
             for category, text in told.warnings:
                 if category not in warned:
                     warned.add(category)
@@ -315,8 +315,8 @@ class _Here:
     def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
         def one(k: int) -> Any:
             more = () if own is None else own[k]
-            self._states[k], found = function(self._pieces[k], self._before[k], *common, *more)
-            return found
+            self._states[k], answer = function(self._pieces[k], self._before[k], *common, *more)
+            return answer
 
         self._before = list(self._states)
         return summed((0, len(self)), one)
@@ -331,11 +331,11 @@ class _Here:
         def one(k: int) -> Any:
             return function(self._pieces[k], *common, *(() if own is None else own[k]))
 
-        made = OneAtATime(one, len(self))
-        return _Here(made if isinstance(self._pieces, OneAtATime) else list(made), self.n_jobs)
+        pieces = OneAtATime(one, len(self))
+        return _Here(pieces if isinstance(self._pieces, OneAtATime) else list(pieces), self.n_jobs)
 
 
-def place_of(given: Any, n_jobs: int | None) -> Place:
+def place_of(value: Any, n_jobs: int | None) -> Place:
     """The place of a name, of the address of a Ray cluster, or as it is; raises ValueError for what is none.
 
     >>> place_of("threads", 2).n_jobs, place_of("head:6379", None).address
@@ -345,14 +345,14 @@ def place_of(given: Any, n_jobs: int | None) -> Place:
         RayPlace,  # which is a place, and so cannot be imported before there are any
     )
 
-    if given is None or (isinstance(given, str) and given == "threads"):
+    if value is None or (isinstance(value, str) and value == "threads"):
         return ThreadPlace(n_jobs)
-    if isinstance(given, ThreadPlace):
-        return replace(given, n_jobs=n_jobs)
-    if isinstance(given, RayPlace):
-        return given
-    if isinstance(given, str) and given == "ray":
+    if isinstance(value, ThreadPlace):
+        return replace(value, n_jobs=n_jobs)
+    if isinstance(value, RayPlace):
+        return value
+    if isinstance(value, str) and value == "ray":
         return RayPlace()
-    if isinstance(given, str) and (given == "auto" or ":" in given):
-        return RayPlace(given)
-    raise ValueError(f"place is {shown(given)}; give 'threads', 'ray', the address of a Ray cluster, or a RayPlace")
+    if isinstance(value, str) and (value == "auto" or ":" in value):
+        return RayPlace(value)
+    raise ValueError(f"place is {shown(value)}; give 'threads', 'ray', the address of a Ray cluster, or a RayPlace")

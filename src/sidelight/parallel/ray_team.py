@@ -93,11 +93,11 @@ class Team:
 
     def figures(self) -> PlaceFigures:
         """What was done since this was asked last."""
-        found = PlaceFigures(
+        figures = PlaceFigures(
             len(self), self._shards, self._bytes, self._inference, self._transit, restarts=self._restarts
         )
         self._clean()
-        return found
+        return figures
 
     def pids(self) -> list[int]:
         """The processes of the workers."""
@@ -186,18 +186,18 @@ class Team:
         numbers = [n for n in range(len(self)) if len(range(*self.range_of(n, size)))]
         deaths = dict.fromkeys(numbers, 0)
         names = {n: _named(*self.range_of(n, size)) for n in numbers}
-        found: dict[int, Any] = {}
+        answers: dict[int, Any] = {}
         pending = {_first(result := call(self._actors[n], n)): (n, result) for n in numbers}
         for reference in self._ready(pending):
             number, result = pending.pop(reference)
             try:
-                found[number] = self._taken(result, reference, names[number])
+                answers[number] = self._taken(result, reference, names[number])
             except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
                 deaths[number] += 1
                 self._restart(number, names[number], deaths[number], error)
                 result = call(self._actors[number], number)
                 pending[_first(result)] = (number, result)
-        return [found[number] for number in numbers]
+        return [answers[number] for number in numbers]
 
     def each_done(
         self, function: Function, items: Iterable[Any], *common: Any, ahead: int = 1, most: int | None = None

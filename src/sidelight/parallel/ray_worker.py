@@ -70,8 +70,8 @@ class Weights:
         if self.places is None:
             return self.values
         before[self.places] = self.values
-        found: Floats = before
-        return found
+        vector: Floats = before
+        return vector
 
 
 def weights_since(number: int, before: Floats | None, now: Floats) -> Weights:
@@ -164,11 +164,11 @@ class Worker:
         function, common = self._read(message)
         mine = pickle.loads(own)
         began = time.perf_counter()
-        found = {}
+        answers = {}
         for number, piece in self._pieces(key).items():
             with _memory_for(number):
-                found[number] = function(piece, *common, *mine.get(number, ()))
-        return pickle.dumps(found, protocol=PROTOCOL), time.perf_counter() - began
+                answers[number] = function(piece, *common, *mine.get(number, ()))
+        return pickle.dumps(answers, protocol=PROTOCOL), time.perf_counter() - began
 
     def total(self, key: int, message: bytes, nodes: list[Node]) -> tuple[bytes, float]:
         """The sums of some nodes of the tree."""
@@ -179,8 +179,8 @@ class Worker:
             with _memory_for(number):
                 return function(pieces[number], *common)
 
-        found = {node: summed(node, leaf) for node in nodes}
-        return pickle.dumps(found, protocol=PROTOCOL), time.perf_counter() - began
+        sums = {node: summed(node, leaf) for node in nodes}
+        return pickle.dumps(sums, protocol=PROTOCOL), time.perf_counter() - began
 
     def advance(
         self, key: int, message: bytes, own: bytes, states: bytes, nodes: list[Node]
@@ -194,12 +194,12 @@ class Worker:
 
         def leaf(number: int) -> Any:
             with _memory_for(number):
-                after[number], found = function(pieces[number], before.get(number), *common, *mine.get(number, ()))
-            return found
+                after[number], answer = function(pieces[number], before.get(number), *common, *mine.get(number, ()))
+            return answer
 
-        found = {node: summed(node, leaf) for node in nodes}
+        sums = {node: summed(node, leaf) for node in nodes}
         seconds = time.perf_counter() - began
-        return (pickle.dumps(found, protocol=PROTOCOL), seconds), pickle.dumps(after, protocol=PROTOCOL)
+        return (pickle.dumps(sums, protocol=PROTOCOL), seconds), pickle.dumps(after, protocol=PROTOCOL)
 
     def learn(self, key: int, message: bytes) -> None:
         """Take up what is to be done for every item of a list."""
@@ -215,8 +215,8 @@ class Worker:
         with _memory_for(number, "task"):
             with without_collection():
                 whole = pickle.loads(item)
-            found = packed(function(whole, *common))
-        return found, time.perf_counter() - began
+            answer = packed(function(whole, *common))
+        return answer, time.perf_counter() - began
 
 
 @contextmanager

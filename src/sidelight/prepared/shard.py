@@ -57,10 +57,10 @@ class Shard:
                 spec, arrays = read_tensors(path, kind=FILE_KIND, version=VERSION, mapped=True, checked=fresh)
             except ModelFileError as error:
                 raise ModelFileError(error.problem, file=path, remedy=REMEDY) from None
-            found = _sound(spec, arrays) if fresh else _plain(spec, arrays)
+            shard = _sound(spec, arrays) if fresh else _plain(spec, arrays)
             if known is not None:
                 _checked.add(known)
-            return found
+            return shard
 
     def write(self, folder: Path, number: int) -> None:
         """Write the file, in full or not at all."""
@@ -129,10 +129,10 @@ def shard_file(folder: str | Path, number: int) -> Path:
 
 def _state_of(path: Path) -> tuple[str, int, int] | None:
     try:
-        found = path.stat()
+        state = path.stat()
     except OSError:
         return None
-    return str(path.resolve()), found.st_mtime_ns, found.st_size
+    return str(path.resolve()), state.st_mtime_ns, state.st_size
 
 
 def names_in(spec: Any) -> tuple[Any, ...]:

@@ -89,10 +89,10 @@ def _spread_out(xs: Sequence[float]) -> bool:
 
 def _shown(points: Sequence[Point], logarithmic: tuple[bool | None, bool]) -> list[Point]:
     """Points that can be drawn, in their order along x."""
-    found = [point for point in points if math.isfinite(point[0]) and math.isfinite(point[1])]
+    visible = [point for point in points if math.isfinite(point[0]) and math.isfinite(point[1])]
     if logarithmic[0]:
-        found = [point for point in found if point[0] > 0]
-    return sorted(point for point in found if point[1] > 0 or not logarithmic[1])
+        visible = [point for point in visible if point[0] > 0]
+    return sorted(point for point in visible if point[1] > 0 or not logarithmic[1])
 
 
 def _axis(

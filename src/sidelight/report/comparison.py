@@ -20,16 +20,16 @@ TITLES = {"setting": "", "method": "method", "metric": ""}
 
 def tables(rows: Sequence[Row]) -> list[Html]:
     """Scores, then differences, in tables that can be read."""
-    found: list[Html] = []
+    parts: list[Html] = []
     for block in blocks([row for row in rows if row["metric"] not in DERIVED]):
-        found += _pivots(block)
+        parts += _pivots(block)
     differences = [row for row in rows if row["metric"] == "difference"]
     if differences:
-        found.append(Html("<h4>Differences</h4>"))
+        parts.append(Html("<h4>Differences</h4>"))
     p_values = p_values_of(rows)
     for block in blocks(differences):
-        found += _pivots(block, p_values)
-    return found
+        parts += _pivots(block, p_values)
+    return parts
 
 
 def p_values_of(rows: Sequence[Row]) -> dict[tuple[str, str], float]:
@@ -66,13 +66,13 @@ def _pivots(rows: Sequence[Row], p_values: Mapping[tuple[str, str], float] | Non
     else:
         panel, down, across = "metric", "setting", "method"
     panels = {"setting": settings, "method": methods, "metric": metrics}[panel]
-    found = []
+    tables_of_block = []
     for name in panels:
         own = [row for row in rows if row[panel] == name]
         plain = len(panels) == 1 and panel != "setting" and name in ("accuracy", "difference")
         title = "" if plain else metric_name(name)
-        found.append(_pivot(own, down, across, title, p_values))
-    return found
+        tables_of_block.append(_pivot(own, down, across, title, p_values))
+    return tables_of_block
 
 
 def _pivot(

@@ -77,17 +77,21 @@ def about_model(model: Model, finds: str = "") -> Html:
     return table(["", ""], rows)
 
 
-def _scores(found: Evaluation, sequences: bool) -> list[Html]:
+def _scores(evaluation: Evaluation, sequences: bool) -> list[Html]:
     """Of tokens, inputs and spans; a class is a label of its input, and no span."""
-    kinds = [("span", found.types)] if found.types and sequences else []
+    kinds = [("span", evaluation.types)] if evaluation.types and sequences else []
     if sequences:
-        shares = [(found.accuracy, "token accuracy"), (found.sentence_accuracy, "inputs entirely right")]
+        shares = [(evaluation.accuracy, "token accuracy"), (evaluation.sentence_accuracy, "inputs entirely right")]
     else:
-        shares = [(found.accuracy, "accuracy"), (found.label_macro_f1, "mean F1 over labels")]
+        shares = [(evaluation.accuracy, "accuracy"), (evaluation.label_macro_f1, "mean F1 over labels")]
     if kinds:
-        shares += [(found.precision, "span precision"), (found.recall, "span recall"), (found.f1, "span F1")]
+        shares += [
+            (evaluation.precision, "span precision"),
+            (evaluation.recall, "span recall"),
+            (evaluation.f1, "span F1"),
+        ]
     parts = []
-    for what, each in (*kinds, ("label", found.labels)):
+    for what, each in (*kinds, ("label", evaluation.labels)):
         ordered = sorted(each.items(), key=lambda pair: -pair[1].gold)
         heads = [what, "precision", "recall", "F1", "gold", "predicted", "right"]
         parts.append(table(heads, [(name, *counts_of(one)) for name, one in ordered]))

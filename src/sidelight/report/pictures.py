@@ -24,28 +24,28 @@ def picture(of: Mapping[str, Any], colours: Mapping[str, str]) -> Html:
     return {"grid": _grid, "letters": _letters, "relations": _relations, "tree": _tree}[of["kind"]](of)
 
 
-def links_picture(source: Sequence[str], target: Sequence[str], found: Links, right: Links) -> dict[str, Any]:
+def links_picture(source: Sequence[str], target: Sequence[str], predicted: Links, right: Links) -> dict[str, Any]:
     """Two strings with lines between their symbols."""
-    return {"kind": "letters", "source": source, "target": target, "links": sorted(found), "right": sorted(right)}
+    return {"kind": "letters", "source": source, "target": target, "links": sorted(predicted), "right": sorted(right)}
 
 
 def grid_picture(
-    source: Sequence[str], target: Sequence[str], found: Links, sure: Links, possible: Links = ()
+    source: Sequence[str], target: Sequence[str], predicted: Links, sure: Links, possible: Links = ()
 ) -> dict[str, Any]:
     """Words of two sentences, and which belong together."""
-    links = {"links": sorted(found), "sure": sorted(sure), "possible": sorted(possible)}
+    links = {"links": sorted(predicted), "sure": sorted(sure), "possible": sorted(possible)}
     return {"kind": "grid", "source": source, "target": target, **links}
 
 
-def relations_picture(x: EntitySentence, found: Extraction, right: Extraction) -> dict[str, Any]:
+def relations_picture(x: EntitySentence, predicted: Extraction, right: Extraction) -> dict[str, Any]:
     """A sentence with its entities and their relations."""
-    of = {"kind": "relations", "tokens": x.tokens, "spans": x.spans, "types": found.types}
-    return of | {"relations": found.relations, "right types": right.types, "right relations": right.relations}
+    of = {"kind": "relations", "tokens": x.tokens, "spans": x.spans, "types": predicted.types}
+    return of | {"relations": predicted.relations, "right types": right.types, "right relations": right.relations}
 
 
-def tree_picture(tokens: Sequence[str], found: Arcs, right: Arcs) -> dict[str, Any]:
+def tree_picture(tokens: Sequence[str], predicted: Arcs, right: Arcs) -> dict[str, Any]:
     """A sentence with the arcs of a tree above it: for every token its head (0 for the root) and its relation."""
-    return {"kind": "tree", "tokens": tokens, "arcs": found, "right arcs": right}
+    return {"kind": "tree", "tokens": tokens, "arcs": predicted, "right arcs": right}
 
 
 STYLE = """

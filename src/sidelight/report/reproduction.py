@@ -175,13 +175,13 @@ def _contents(results: Mapping[str, StoredResult]) -> list[Html]:
 def _section_numbers(results: Mapping[str, StoredResult]) -> dict[str, int]:
     """The section of each experiment, as `reproduction_page` adds them."""
     number = 3 + (len(PICTURES) + 1 if EXAMPLES in results else 0)
-    found = {}
+    numbers = {}
     for paper in PAPERS:
         number += 1
         for name in experiments_of(paper):
-            found[name] = number
+            numbers[name] = number
             number += 1
-    return found
+    return numbers
 
 
 def _experiment(name: str, result: StoredResult | None) -> list[Html | str | None]:
@@ -224,12 +224,12 @@ def _dot_charts(plot: DotPlot, rows: Sequence[Mapping[str, Any]]) -> list[Html]:
     for row in rows:
         lines = settings.setdefault((row["setting"], row["metric"]), [])
         lines.append((row["method"], row["value"], row["std"], row["paper"]))
-    found = [
+    charts = [
         dots(lines, title=f"{plot.title}: {setting}", x=metric)
         for (setting, metric), lines in settings.items()
         if len(lines) > 1
     ]
-    return [chart for chart in found if chart is not None]
+    return [chart for chart in charts if chart is not None]
 
 
 def _curve_charts(plot: Plot, rows: Sequence[Mapping[str, Any]]) -> list[Html]:
@@ -251,11 +251,11 @@ def _curve_charts(plot: Plot, rows: Sequence[Mapping[str, Any]]) -> list[Html]:
         series.points.append((x, row["value"], row["std"]))
         if row["paper"] is not None:
             series.published.append((x, row["paper"], None))
-    found = []
+    charts = []
     for panel, named in panels.items():
         title = f"{plot.title}: {panel}" if panel else plot.title
-        found.append(curves(list(named.values()), title=title, x=plot.axis, y=metric_name(metrics[panel])))
-    return [chart for chart in found if chart is not None]
+        charts.append(curves(list(named.values()), title=title, x=plot.axis, y=metric_name(metrics[panel])))
+    return [chart for chart in charts if chart is not None]
 
 
 def number_of(text: str) -> float:
@@ -275,11 +275,11 @@ def _traces(rows: Sequence[Mapping[str, Any]]) -> list[Html]:
         if row.get("curve"):
             points: list[Point] = [(x, y, None) for x, y in row["curve"]]
             panels.setdefault(row["setting"], []).append(Series(row["method"], points))
-    found = [
+    traces = [
         curves(series, title=f"Convergence: {name}", x="seconds", y="relative gap", logarithmic=(True, True))
         for name, series in panels.items()
     ]
-    return [chart for chart in found if chart is not None]
+    return [chart for chart in traces if chart is not None]
 
 
 def _pictures(result: StoredResult, kind: str) -> list[Html | str]:

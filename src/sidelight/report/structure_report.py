@@ -64,14 +64,14 @@ def structure_report(
     return page.html()
 
 
-def _scores(found: PartScores) -> list[Html]:
-    shares = [(counts.f1, one.score) for one, counts in zip(found.measures, found.counts)]
-    if found.whole is not None and found.outputs:
-        shares.append((100.0 * found.whole / found.outputs, "outputs entirely right"))
+def _scores(scores: PartScores) -> list[Html]:
+    shares = [(counts.f1, one.score) for one, counts in zip(scores.measures, scores.counts)]
+    if scores.whole is not None and scores.outputs:
+        shares.append((100.0 * scores.whole / scores.outputs, "outputs entirely right"))
     heads = ["precision", "recall", "F1", "gold", "predicted", "right"]
-    lines = [(one.name, *counts_of(counts)) for one, counts in zip(found.measures, found.counts)]
+    lines = [(one.name, *counts_of(counts)) for one, counts in zip(scores.measures, scores.counts)]
     tables = [table(["parts", *heads], lines)]
-    for one, labels in zip(found.measures, found.by_label):
+    for one, labels in zip(scores.measures, scores.by_label):
         if labels:
             lines = [(label, *counts_of(own)) for label, own in labels.items()]
             tables.append(table([f"label ({one.name})", *heads], lines))
@@ -82,14 +82,14 @@ def _confused(
     measures: Sequence[Measure], truth: Sequence[Any], guesses: Sequence[Any]
 ) -> list[tuple[Measure, Counter[tuple[str, str]]]]:
     """(right, predicted) labels of what has labels, by measure."""
-    found = []
+    tables = []
     for one in measures:
         if one.labels is not None:
             pairs = Counter[tuple[str, str]]()
             for right, guess in zip(map(one.labels, truth), map(one.labels, guesses)):
                 pairs.update((right.get(key, NONE), guess.get(key, NONE)) for key in {**right, **guess})
-            found.append((one, pairs))
-    return found
+            tables.append((one, pairs))
+    return tables
 
 
 def _rules(model: Model, xs: Sequence[Any], truth: Sequence[Any], before: Sequence[Any], after: Sequence[Any]) -> Html:

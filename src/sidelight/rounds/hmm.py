@@ -99,8 +99,8 @@ class HmmLearner(RoundByRound):
             self.hmm = self.problem.estimate(None)
             return CLOSED_FORM, {"objective": -self.problem.known(self.hmm)}
         if self._iterations is None:
-            gamma, made = self.options.gamma_at, self.rounds - 1
-            self._iterations = iterations(self.problem, self.hmm, self.completion, gamma=gamma, first=made)
+            gamma, done_before = self.options.gamma_at, self.rounds - 1
+            self._iterations = iterations(self.problem, self.hmm, self.completion, gamma=gamma, first=done_before)
         self.hmm, before, after = next(self._iterations)
         changed = self._changed(before.labels, after.labels)
         figures = {"completion": self.rounds, "changed": changed, "objective": -after.objective}

@@ -255,8 +255,8 @@ def _ends(relation: str, ends: Any) -> Any:
     return ends
 
 
-def _types(given: Any) -> tuple[Any, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _types(types: Any) -> tuple[Any, ...]:
+    return (types,) if isinstance(types, str) else tuple(types)
 
 
 def _argument_types(x: Any, y: Any, *, needed: Mapping[str, tuple[tuple[Any, ...], ...]]) -> Expr:

@@ -14,7 +14,7 @@ from sidelight.rules.rule import Rule
 LEFT_OUT, SOFT = "rules_left_out", "rules_taken_soft"
 
 
-def told(given: Sequence[Rule], used: Sequence[Rule]) -> dict[str, list[str]]:
+def told(rules: Sequence[Rule], used: Sequence[Rule]) -> dict[str, list[str]]:
     """What to keep of rules: the names of those that were left out, and of hard ones that became soft.
 
     >>> from sidelight.rules import gallery
@@ -24,8 +24,8 @@ def told(given: Sequence[Rule], used: Sequence[Rule]) -> dict[str, list[str]]:
     """
     hard = {rule.name: rule.hard for rule in used}
     names = {
-        LEFT_OUT: [rule.name for rule in given if rule.name not in hard],
-        SOFT: [rule.name for rule in given if rule.hard and not hard.get(rule.name, True)],
+        LEFT_OUT: [rule.name for rule in rules if rule.name not in hard],
+        SOFT: [rule.name for rule in rules if rule.hard and not hard.get(rule.name, True)],
     }
     return {key: list(dict.fromkeys(some)) for key, some in names.items() if some}
 

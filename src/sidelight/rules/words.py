@@ -12,10 +12,10 @@ from sidelight.rules.expr import FALSE, Expr, Total, conjunction, disjunction, n
 from sidelight.rules.output import ChosenVariable, Labels
 
 
-def _open(given: tuple[Any, ...]) -> Iterable[Any]:
-    if len(given) == 1 and not isinstance(given[0], (bool, Expr)):
-        return given[0]  # type: ignore[no-any-return]
-    return given
+def _open(values: tuple[Any, ...]) -> Iterable[Any]:
+    if len(values) == 1 and not isinstance(values[0], (bool, Expr)):
+        return values[0]  # type: ignore[no-any-return]
+    return values
 
 
 def every(*what: Any) -> Expr:

@@ -87,19 +87,19 @@ def solve(program: LinearProgram, *, integer: bool, seconds: float = math.inf) -
     options: dict[str, Any] = {"mip_rel_gap": 0.0}
     if seconds < math.inf:
         options["time_limit"] = seconds
-    found = milp(
+    result = milp(
         -program.gain,
         integrality=program.whole.astype(np.int64) if integer and program.whole.any() else None,
         bounds=Bounds(0.0, program.upper),
         constraints=LinearConstraint(matrix, program.low, program.high) if shape[0] else None,
         options=options,
     )
-    if found.status == 2:
+    if result.status == 2:
         return Optimum(None, -math.inf, -math.inf, 0)
-    if found.x is None:
-        raise Intractable(f"HiGHS found no solution: {found.message}")
-    value = program.constant - float(found.fun)
-    dual = found.get("mip_dual_bound")
+    if result.x is None:
+        raise Intractable(f"HiGHS found no solution: {result.message}")
+    value = program.constant - float(result.fun)
+    dual = result.get("mip_dual_bound")
     bound = value if dual is None or not np.isfinite(dual) else max(value, program.constant - float(dual))
-    nodes = found.get("mip_node_count")
-    return Optimum(np.asarray(found.x, np.float64), value, bound, int(nodes or 0))
+    nodes = result.get("mip_node_count")
+    return Optimum(np.asarray(result.x, np.float64), value, bound, int(nodes or 0))

@@ -68,13 +68,13 @@ def k_best(starts: Ints, scores: Floats, k: int, best: Best, *, n_jobs: int | No
 
 def _parts(first: _Part) -> list[Floats]:
     """What is left of a set without its best, as scores: one set for each slot that was not fixed."""
-    found, agreed = [], first.scores.copy()
+    parts, agreed = [], first.scores.copy()
     for slot in range(first.fixed, len(first.output)):
         choice = int(first.output[slot])
         other = agreed.copy()
         other[slot, choice] = -np.inf
-        found.append(other)
+        parts.append(other)
         own = agreed[slot, choice]
         agreed[slot] = -np.inf
         agreed[slot, choice] = own
-    return found
+    return parts

@@ -108,12 +108,12 @@ class Outside:
         values = np.full(len(fits), -np.inf)
         targets = np.empty(0 if cost is None else len(fits))
         for slots in _by_place(self.starts, self.leaving):
-            found = self.space.inside(_clamped(self.candidates, slots)).best(scores, cost=cost, n_jobs=n_jobs)
+            best = self.space.inside(_clamped(self.candidates, slots)).best(scores, cost=cost, n_jobs=n_jobs)
             which = np.searchsorted(self.starts, slots, side="right") - 1
-            which = which[found.values[which] > values[which]]
+            which = which[best.values[which] > values[which]]
             own = taken(self.starts, which)[1]
-            values[which], labels[own] = found.values[which], found.labels[own]
-            targets = found.targets
+            values[which], labels[own] = best.values[which], best.labels[own]
+            targets = best.targets
         return Paths(labels, values, targets)
 
     def score(self, scores: Any, labels: Ids, *, n_jobs: int | None = None) -> Floats:

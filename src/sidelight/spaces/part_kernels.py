@@ -162,14 +162,14 @@ def parts_left(starts: Ints, node_ptr: Ints, node_label: Ids, node_parent: Ids, 
                 gone = False
             if gone:
                 continue
-            found = -1
+            place = -1
             for k in range(node_ptr[token], node_ptr[token + 1]):
                 if node_label[k] == labels[token] and (begins or node_parent[k] == node):
-                    found = k - node_ptr[token]
-            if found < 0:
+                    place = k - node_ptr[token]
+            if place < 0:
                 gone = True
                 total += 1.0
-            node = found
+            node = place
         out[i] = total
 
 

@@ -120,9 +120,9 @@ def _check_shards(preparation: Preparation, structure: ChainStructure) -> None:
         if structure.allowed is None:
             continue
         encoded = shard.encoded(structure.labels)
-        found = first_closed_step(structure, shard.rows, encoded)
-        if found is not None:
-            i, problem = found
+        step = first_closed_step(structure, shard.rows, encoded)
+        if step is not None:
+            i, problem = step
             file, line = shard.place(i)
             remedy = "correct the labels, or leave scheme and allowed out"
             raise DataError(problem, file=file, line=line, remedy=remedy)

@@ -57,10 +57,10 @@ class SegmentAlignment(OfStrings):
     def __post_init__(self) -> None:
         check_fields(self)
         check_bits(self.bits)
-        given: Any = self.longest
-        if not _is_span(given) or not all(1 <= most <= 15 for most in given):
-            raise ValueError(f"longest is {shown(given)}; give two numbers from 1 to 15")
-        object.__setattr__(self, "longest", tuple(given))
+        longest: Any = self.longest
+        if not _is_span(longest) or not all(1 <= most <= 15 for most in longest):
+            raise ValueError(f"longest is {shown(longest)}; give two numbers from 1 to 15")
+        object.__setattr__(self, "longest", tuple(longest))
 
     def batch(self, xs: Sequence[Strings]) -> Batch:
         """Pairs of strings with all of their alignments; raises `DataError` for an empty string."""

@@ -227,16 +227,16 @@ def first_closed_step(structure: ChainStructure, rows: Rows, encoded: Encoded) -
     return int(bad[0]), f"its labels use a transition that is not allowed{said}"
 
 
-def _first_fault(allowed: Transitions, labels: LabelSet, found: Sequence[int]) -> tuple[int | None, str]:
+def _first_fault(allowed: Transitions, labels: LabelSet, path: Sequence[int]) -> tuple[int | None, str]:
     """The first token whose label may not be there, and why; nothing where labels have hidden states."""
     if labels.hidden:
         return None, ""
-    for t, label in enumerate(found):
+    for t, label in enumerate(path):
         if t == 0 and not allowed.start[label]:
             return t, f": {labels.names[label]} begins it"
-        if t > 0 and not allowed.between[found[t - 1], label]:
-            return t, f": {labels.names[label]} after {labels.names[found[t - 1]]}"
-    return len(found) - 1, f": {labels.names[found[-1]]} ends it"
+        if t > 0 and not allowed.between[path[t - 1], label]:
+            return t, f": {labels.names[label]} after {labels.names[path[t - 1]]}"
+    return len(path) - 1, f": {labels.names[path[-1]]} ends it"
 
 
 def _first_closed(admitted: Bytes, allowed: Transitions) -> int | None:

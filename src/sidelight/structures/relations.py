@@ -314,18 +314,18 @@ def _slots(x: EntitySentence) -> list[tuple[str, Any]]:
     return [*((ENTITY, i) for i in range(count)), *((RELATION, pair) for pair in combinations(range(count), 2))]
 
 
-def _names(what: str, given: Any) -> tuple[str, ...]:
-    if not is_listed(given) or not all(isinstance(name, str) for name in given):
-        raise DataError(f"{what} is {shown(given)}", remedy="give a list of names")
-    if not len(given):
+def _names(what: str, value: Any) -> tuple[str, ...]:
+    if not is_listed(value) or not all(isinstance(name, str) for name in value):
+        raise DataError(f"{what} is {shown(value)}", remedy="give a list of names")
+    if not len(value):
         raise DataError(f"{what} has no names", remedy="give at least one, or evidence that names some")
-    if len(set(given)) < len(given):
+    if len(set(value)) < len(value):
         raise DataError(f"{what} has a name twice", remedy="give every name once")
-    return tuple(map(str, given))
+    return tuple(map(str, value))
 
 
-def _is_words(given: Any) -> bool:
-    return isinstance(given, list | tuple | set | frozenset) and all(isinstance(word, str) for word in given)
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list | tuple | set | frozenset) and all(isinstance(word, str) for word in value)
 
 
 def _check_spans(x: Any, i: int) -> None:

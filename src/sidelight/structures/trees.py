@@ -44,12 +44,12 @@ class DependencyTree:
     def __post_init__(self) -> None:
         check_fields(self)
         check_bits(self.bits)
-        given: Any = self.relations
-        if not is_listed(given) or not all(isinstance(name, str) for name in given):
-            raise ValueError(f"relations is {shown(given)}; give a list of names")
-        if len(set(given)) < len(given):
+        relations: Any = self.relations
+        if not is_listed(relations) or not all(isinstance(name, str) for name in relations):
+            raise ValueError(f"relations is {shown(relations)}; give a list of names")
+        if len(set(relations)) < len(relations):
             raise ValueError("relations has a name twice; give every relation once")
-        object.__setattr__(self, "relations", tuple(given))
+        object.__setattr__(self, "relations", tuple(relations))
 
     def batch(self, xs: Sequence[Sentence]) -> Batch:
         """Sentences with all of their trees; raises `DataError` for one without tokens."""

@@ -88,9 +88,9 @@ class VariableStructure:
         admitted = self._known(rows, clamp, "clamps", pieces).admitted
         return np.ones((int(rows.starts[-1]), len(self.labels)), dtype=np.uint8) if admitted is None else admitted
 
-    def _known(self, rows: VariableRows, given: Any, what: str, pieces: Sequence[Evidence]) -> Encoded:
-        if len(given) != len(rows):
-            raise DataError(f"{len(rows)} inputs and {len(given)} {what}", remedy="give equal numbers of both")
+    def _known(self, rows: VariableRows, outputs: Any, what: str, pieces: Sequence[Evidence]) -> Encoded:
+        if len(outputs) != len(rows):
+            raise DataError(f"{len(rows)} inputs and {len(outputs)} {what}", remedy="give equal numbers of both")
         return encode_variables(pieces, rows.called, self.labels)
 
     def slots(self, rows: VariableRows) -> list[str]:

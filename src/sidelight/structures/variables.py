@@ -75,10 +75,10 @@ class VariableReader:
         return pairs
 
 
-def asked(name: str, function: Callable[..., Any], *given: Any, i: int) -> Any:
+def asked(name: str, function: Callable[..., Any], *arguments: Any, i: int) -> Any:
     """What a function of the user says of input i; raises `DataError`, which names it, where it fails."""
     try:
-        return function(*given)
+        return function(*arguments)
     except Exception as error:
         problem = f"input {i}: {name} raised {type(error).__name__}: {error}"
         raise DataError(problem, remedy=f"fix the function {name}") from error
@@ -113,13 +113,13 @@ def read_variables(
                 raise DataError(problem, remedy="learn from inputs that have such pairs, or leave it out")
         pairs.append([(number[name], one, other) for name, one, other in own])
     flat = [pair for own in pairs for pair in own]
-    found = Variables(
+    decisions = Variables(
         offsets_of([len(variables) for variables in called]),
         np.array([kinds[kind] for variables in called for kind, _ in variables], dtype=np.int32),
         offsets_of([len(own) for own in pairs]),
         np.array(flat, dtype=np.int32).reshape(-1, 3),
     )
-    return found, called, [reader.attributes(x, variables) for x, variables in zip(xs, called)]
+    return decisions, called, [reader.attributes(x, variables) for x, variables in zip(xs, called)]
 
 
 def encode_variables(

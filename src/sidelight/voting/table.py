@@ -197,11 +197,11 @@ class Reliability:
         return self.right / self.votes if self.votes > 0 else 0.0
 
 
-def reliability_table(found: Sequence[Reliability]) -> str:
+def reliability_table(reliabilities: Sequence[Reliability]) -> str:
     """A line for each function: how often it is right in all, and by its votes for each label."""
     rows = [("function", "votes", "right", "by its votes")]
-    for name in dict.fromkeys(one.function for one in found):
-        own = [one for one in found if one.function == name]
+    for name in dict.fromkeys(one.function for one in reliabilities):
+        own = [one for one in reliabilities if one.function == name]
         total = Reliability(name, "", sum(one.votes for one in own), sum(one.right for one in own))
         most = sorted(own, key=lambda one: -one.votes)
         parts = ", ".join(f"{one.label} {one.share:.0%}" for one in most[:4]) + (", …" if len(most) > 4 else "")

@@ -154,13 +154,13 @@ def votes(
     check_scheme(scheme)
     flag("single", single)
     check_outside(outside)
-    asked = named_functions(functions)
+    named = named_functions(functions)
     if not is_listed(xs) or not hasattr(xs, "__len__"):
         raise DataError(f"the inputs are a {type(xs).__name__}", remedy="give a list of inputs")
     labelled = _gold(gold)
-    pieces = tuple(_voted(x, i, "input", asked, scheme, single) for i, x in enumerate(xs))
-    tried = tuple(_voted(p.x, i, "gold input", asked, scheme, single) for i, p in enumerate(labelled))
-    names = [one.name for one in asked]
+    pieces = tuple(_voted(x, i, "input", named, scheme, single) for i, x in enumerate(xs))
+    tried = tuple(_voted(p.x, i, "gold input", named, scheme, single) for i, p in enumerate(labelled))
+    names = [one.name for one in named]
     if scheme is not None and outside is not None and not any(_names(p, outside) for p in (*pieces, *tried)):
         pieces, tried = (tuple(_with_outside(p, outside) for p in some) for some in (pieces, tried))
         names.append(OUTSIDE)

@@ -82,9 +82,9 @@ class AskedModel:
     def judged(self, items: Sequence[Item]) -> list[Item]:
         """The same with the model's own answer: yes from a score of 0 on."""
         if self.model.threshold == 0.0:
-            given = self.model.about.get("evidence") or {}
+            evidence = self.model.about.get("evidence") or {}
             why = "training ended before it used good and bad inputs"
-            why = why if given.get("companion") else "the model has not learned from good and bad inputs"
+            why = why if evidence.get("companion") else "the model has not learned from good and bad inputs"
             note(f"{why}, so its answers mean little; its ranking may not")
         return [replace(item, good=bool(item.score >= 0.0)) for item in self.scored(items) if item.score is not None]
 
@@ -102,9 +102,9 @@ class AskedModel:
         return list(members.values())
 
 
-def ranked(asked: AskedModel, groups: Sequence[Sequence[Item]]) -> list[list[Item]]:
+def ranked(model: AskedModel, groups: Sequence[Sequence[Item]]) -> list[list[Item]]:
     """Candidates of every query, the best first; of equal ones the first stays first."""
-    flat = iter(asked.scored([item for group in groups for item in group]))
+    flat = iter(model.scored([item for group in groups for item in group]))
     return [sorted((next(flat) for _ in group), key=lambda item: -(item.score or 0.0)) for group in groups]
 
 

@@ -23,9 +23,9 @@ def _output(structure: GraphAlignment, item: Item, kind: str) -> Any:
     return {**{i: (j,) for i, j in links}, **dict.fromkeys(nothing, (None,))}
 
 
-def _picture(right: Item, found: Item) -> dict[str, Any]:
+def _picture(right: Item, predicted: Item) -> dict[str, Any]:
     source, target = ([word for word, _ in graph.words] for graph in right.x)
-    return grid_picture(source, target, linked(found)[0], linked(right)[0])
+    return grid_picture(source, target, linked(predicted)[0], linked(right)[0])
 
 
 ENTRY = StructureEntry(

@@ -36,10 +36,10 @@ def paired_anew(xs: Sequence[tuple[Any, Any]], seed: int) -> list[tuple[Any, Any
     return pairs
 
 
-def drawn(right: Item, found: Item) -> dict[str, Any]:
+def drawn(right: Item, predicted: Item) -> dict[str, Any]:
     """The two strings of a pair with their links."""
     source, target = right.x
-    return links_picture(source, target, linked(found)[0], linked(right)[0])
+    return links_picture(source, target, linked(predicted)[0], linked(right)[0])
 
 
 def linked(item: Item) -> tuple[Links, set[int]]:

@@ -71,18 +71,18 @@ def _with_entities(x: EntitySentence, place: FileLine) -> EntitySentence:
     return x
 
 
-def _labels(given: Any, place: FileLine) -> list[str]:
-    labels = given if isinstance(given, list) else [given]
+def _labels(names: Any, place: FileLine) -> list[str]:
+    labels = names if isinstance(names, list) else [names]
     if not labels or not all(isinstance(label, str) and label for label in labels):
-        place.fail(f"the type {json.dumps(given)}", "give a name, a list of names, or null")
+        place.fail(f"the type {json.dumps(names)}", "give a name, a list of names, or null")
     return labels
 
 
-def _related(given: Any, place: FileLine) -> dict[tuple[int, int], list[str]]:
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+def _related(relations: Any, place: FileLine) -> dict[tuple[int, int], list[str]]:
+    if not isinstance(relations, list) or not all(isinstance(one, dict) for one in relations):
         place.fail('"relations" is not a list of objects', 'write e.g. [{"type": "Live_In", "head": 0, "tail": 1}]')
     labels_of = {}
-    for one in given:
+    for one in relations:
         ends = one.get("head"), one.get("tail")
         if not all(map(is_whole, ends)):
             place.fail(f"a relation is {json.dumps(one)[:60]}", 'write e.g. {"type": "Live_In", "head": 0, "tail": 1}')

@@ -126,8 +126,10 @@ def _colours(served: ServedModel) -> dict[str, str]:
     return dict(zip(named, [*COLOURS, *more]))
 
 
-def _legend(served: ServedModel, found: Sequence[Mapping[str, Any]], colours: Mapping[str, str]) -> Html:
-    there = {span["label"] for one in found for span in one.get("spans", ())} | {str(one.get("label")) for one in found}
+def _legend(served: ServedModel, outputs: Sequence[Mapping[str, Any]], colours: Mapping[str, str]) -> Html:
+    there = {span["label"] for one in outputs for span in one.get("spans", ())} | {
+        str(one.get("label")) for one in outputs
+    }
     shown = (
         f'<span><i style="--c:{colour}"></i>{escape(label)}</span>'
         for label, colour in colours.items()

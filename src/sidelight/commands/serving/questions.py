@@ -43,30 +43,30 @@ class ServedInputs:
 
 def question_of(body: bytes, model: Model, entry: StructureEntry | None, limits: Limits) -> ServedInputs:
     """The question in the JSON of a request; raises `RequestError` for what is none."""
-    asked = _parsed(body)
-    if not isinstance(asked, dict):
-        raise RequestError(UNUSABLE, f"a JSON {_kind(asked)} instead of an object; {EXAMPLE}")
+    values_by_name = _parsed(body)
+    if not isinstance(values_by_name, dict):
+        raise RequestError(UNUSABLE, f"a JSON {_kind(values_by_name)} instead of an object; {EXAMPLE}")
     flags = [one.name for one in fields(Wishes)]
     known = ["text", "inputs", *flags, *(["spaces"] if entry is None else ["format"])]
-    for name in asked:
+    for name in values_by_name:
         if name not in known:
             raise RequestError(UNUSABLE, f"unknown key {name!r}; there are {', '.join(known)}")
     for name in (*flags, "spaces"):
-        if not isinstance(asked.get(name, False), bool):
-            raise RequestError(UNUSABLE, f"{name!r} is {_kind(asked[name])}; give true or false")
-    if ("text" in asked) == ("inputs" in asked):
+        if not isinstance(values_by_name.get(name, False), bool):
+            raise RequestError(UNUSABLE, f"{name!r} is {_kind(values_by_name[name])}; give true or false")
+    if ("text" in values_by_name) == ("inputs" in values_by_name):
         raise RequestError(UNUSABLE, f'one of "text" and "inputs" is needed; {EXAMPLE}')
-    wishes = Wishes(**{name: asked[name] for name in flags if name in asked})
-    if "text" in asked and not isinstance(asked["text"], str):
-        raise RequestError(UNUSABLE, f'"text" is {_kind(asked["text"])}; {EXAMPLE}')
-    if "inputs" in asked and not (isinstance(asked["inputs"], list) and asked["inputs"]):
+    wishes = Wishes(**{name: values_by_name[name] for name in flags if name in values_by_name})
+    if "text" in values_by_name and not isinstance(values_by_name["text"], str):
+        raise RequestError(UNUSABLE, f'"text" is {_kind(values_by_name["text"])}; {EXAMPLE}')
+    if "inputs" in values_by_name and not (isinstance(values_by_name["inputs"], list) and values_by_name["inputs"]):
         raise RequestError(UNUSABLE, '"inputs" is not a list of inputs; send e.g. {"inputs": [{"tokens": ["a", "b"]}]}')
     if entry is not None:
-        question = _structured(asked, entry, wishes)
-    elif "text" in asked:
-        question = question_of_text(asked["text"], model, wishes, spaces=asked.get("spaces", False))
+        question = _structured(values_by_name, entry, wishes)
+    elif "text" in values_by_name:
+        question = question_of_text(values_by_name["text"], model, wishes, spaces=values_by_name.get("spaces", False))
     else:
-        question = _labelled(asked["inputs"], model, wishes)
+        question = _labelled(values_by_name["inputs"], model, wishes)
     return within(question, limits)
 
 
@@ -128,14 +128,14 @@ def _labelled(inputs: list[Any], model: Model, wishes: Wishes) -> ServedInputs:
     return ServedInputs(corpus.xs, wishes)
 
 
-def _structured(asked: Mapping[str, Any], entry: StructureEntry, wishes: Wishes) -> ServedInputs:
+def _structured(fields: Mapping[str, Any], entry: StructureEntry, wishes: Wishes) -> ServedInputs:
     """Items of a structure: the text of a file of them, or objects as its JSON lines have them."""
-    wanted = asked.get("format", "jsonl" if "inputs" in asked else next(iter(entry.formats)))
-    if not isinstance(wanted, str) or wanted not in entry.formats or ("inputs" in asked and wanted != "jsonl"):
+    wanted = fields.get("format", "jsonl" if "inputs" in fields else next(iter(entry.formats)))
+    if not isinstance(wanted, str) or wanted not in entry.formats or ("inputs" in fields and wanted != "jsonl"):
         there = " or ".join(entry.formats)
-        problem = f"{entry.name} has no {'JSON' if 'inputs' in asked else json.dumps(wanted)} inputs"
+        problem = f"{entry.name} has no {'JSON' if 'inputs' in fields else json.dumps(wanted)} inputs"
         raise RequestError(UNUSABLE, f'{problem}; send the text of a file as "text", and "format": {there}')
-    text = asked["text"] if "text" in asked else _as_lines(asked["inputs"])
+    text = fields["text"] if "text" in fields else _as_lines(fields["inputs"])
     if not text.strip():
         raise RequestError(UNUSABLE, "the text is empty; give at least one input")
     with _file(text, wanted) as path:

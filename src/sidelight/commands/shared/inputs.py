@@ -76,8 +76,8 @@ class EvidenceFiles:
 def read_labelled(path: Path, *, format: str | None, label_column: int = -1) -> list[Gold]:
     """Inputs with all their labels."""
     if (tool := tool_of(path, format)) is not None:
-        found = _of_kind(_read_marked(path, tool, ["gold"]), "gold", path)
-        return [piece_in_columns(piece) for piece in found]
+        labelled = _of_kind(_read_marked(path, tool, ["gold"]), "gold", path)
+        return [piece_in_columns(piece) for piece in labelled]
     pieces = load_evidence(path, "gold", format=format, label_column=label_column)
     return [piece_in_columns(piece) for piece in pieces if isinstance(piece, Gold)]
 

@@ -97,5 +97,5 @@ def predicted_text(
             named = [[{str(label): p for label, p in token.items()} for token in x] for x in shares]
             more["confidence"] = [[p[y] for p, y in zip(x, output)] for x, output in zip(named, outputs)]
     scheme = "runs" if scheme_of(model.labels.classes) is None else "bio"
-    found: str = TOOLS[tool].text_of(texts.documents, outputs, scheme=scheme, **more)
-    return found
+    text: str = TOOLS[tool].text_of(texts.documents, outputs, scheme=scheme, **more)
+    return text

@@ -59,10 +59,10 @@ def constrained(model: Any, rules: Sequence[Path], inference: str, *, jobs: int 
     from sidelight.estimators.constrained import Constrained
     from sidelight.rules.taken import as_taken
 
-    asked = rules_in(rules)
-    taken = as_taken(asked, model.about)
+    rules_of_files = rules_in(rules)
+    taken = as_taken(rules_of_files, model.about)
     names = {rule.name for rule in taken}
-    if left_out := [rule.name for rule in asked if rule.name not in names]:
+    if left_out := [rule.name for rule in rules_of_files if rule.name not in names]:
         note(f"left out here as in training, since labelled inputs contradict them: the rules {', '.join(left_out)}")
     return Constrained(model, taken, method=inference, n_jobs=jobs)
 

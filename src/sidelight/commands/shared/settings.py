@@ -87,19 +87,19 @@ def learner_options() -> dict[str, str]:
     return texts_of
 
 
-def choose_loss(given: str | None, learner: Recipe | None) -> str:
+def choose_loss(loss: str | None, learner: Recipe | None) -> str:
     """The loss that was asked for; raises ValueError where the learner would not look at it.
 
     >>> choose_loss(None, choose_learner("crf", []))
     'squared_hinge'
     """
-    if given is not None and learner is not None and "loss" not in learner.heeded():
-        raise ValueError(f"--loss is {given!r}, and {learner.name} has a loss of its own; leave it out")
+    if loss is not None and learner is not None and "loss" not in learner.heeded():
+        raise ValueError(f"--loss is {loss!r}, and {learner.name} has a loss of its own; leave it out")
     usual: str = DEFAULTS["loss"]
-    return usual if given is None else given
+    return usual if loss is None else loss
 
 
-def choose_learner(name: str, given: Sequence[str]) -> Recipe | None:
+def choose_learner(name: str, assignments: Sequence[str]) -> Recipe | None:
     """A learner by its name, with options as they were typed; None for "auto", which leaves the choice to the evidence.
 
     >>> choose_learner("jlis", ["restarts=3"]).restarts, choose_learner("auto", [])
@@ -108,15 +108,15 @@ def choose_learner(name: str, given: Sequence[str]) -> Recipe | None:
     True
     """
     if name == AUTO:
-        if given:
-            raise ValueError(f"--set is {given[0]!r}, and {AUTO} has no options; name a learner with --learner")
+        if assignments:
+            raise ValueError(f"--set is {assignments[0]!r}, and {AUTO} has no options; name a learner with --learner")
         return None
     if name not in LEARNERS:
         raise ValueError(f"--learner is {name!r}; there are {AUTO}, {', '.join(LEARNERS)}")
     make = LEARNERS[name]
     types = {one.name: one.type for one in fields(make)}
     options: dict[str, Any] = {}
-    for text in given:
+    for text in assignments:
         option, equals, value = text.partition("=")
         if option not in types:
             known = learner_options().get(name, "none")
@@ -191,15 +191,15 @@ def choose_prices(*, c1: float | None, c2: float | None, others: Sequence[str]) 
     return prices
 
 
-def choose_class_weight(given: Sequence[str]) -> dict[str, float] | str | None:
+def choose_class_weight(assignments: Sequence[str]) -> dict[str, float] | str | None:
     """Nothing, "balanced", or the weights of labels.
 
     >>> choose_class_weight(["balanced"]), choose_class_weight(["title=2"])
     ('balanced', {'title': 2.0})
     """
-    if list(given) == ["balanced"]:
+    if list(assignments) == ["balanced"]:
         return "balanced"
-    return dict(_pair(text, "--class-weight", "balanced, or title=2") for text in given) or None
+    return dict(_pair(text, "--class-weight", "balanced, or title=2") for text in assignments) or None
 
 
 def choose_labels(text: str | None) -> list[str] | None:

@@ -56,7 +56,7 @@ def options_of(entry: StructureEntry) -> dict[str, Any]:
     return {one.name: one for one in fields(entry.structure) if one.name not in entry.hidden}
 
 
-def split_options(entry: StructureEntry, learner: str, given: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+def split_options(entry: StructureEntry, learner: str, assignments: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     """What `--set` says of the structure, and what is left for the learner."""
     known, of_learner = (
         options_of(entry),
@@ -64,7 +64,7 @@ def split_options(entry: StructureEntry, learner: str, given: Sequence[str]) -> 
     )
     own: dict[str, Any] = {}
     rest = []
-    for text in given:
+    for text in assignments:
         name, equals, value = text.partition("=")
         if name in of_learner or name not in known:
             rest.append(text)
@@ -85,9 +85,9 @@ def companions_alone(files: Files) -> bool:
     return bool(kinds) and kinds <= {"good", "bad", "companion"}
 
 
-def refuse(what: str, given: Mapping[str, bool]) -> None:
+def refuse(what: str, options: Mapping[str, bool]) -> None:
     """Raise ValueError for an option that is about something else."""
-    for flag, there in given.items():
+    for flag, there in options.items():
         if there:
             raise ValueError(f"{flag} is about labels of tokens, and there are none in {what}; leave it out")
 
@@ -125,8 +125,8 @@ class StructureTask:
             self.notes.append(f"{len(refused):,} in --gold are left out, the first one at {refused[0]}")
         return self._fitting(evidence) + self._spoiled(evidence)
 
-    def parameters(self, evidence: Sequence[Evidence], given: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: given[name] for name in ESTIMATOR if name in given}
+    def parameters(self, evidence: Sequence[Evidence], options: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: options[name] for name in ESTIMATOR if name in options}
 
     def judges(self, path: Path, evidence: Sequence[Evidence], learner: Recipe | None) -> list[Any]:
         kind = "companion" if learner is not None and learner.takes == ("companion",) else "gold"

@@ -38,7 +38,7 @@ class TrainTask(Protocol):
         """All evidence, of files by kind; raises `DataError` where a file cannot be used."""
         ...
 
-    def parameters(self, evidence: Sequence[Evidence], given: Mapping[str, Any]) -> dict[str, Any]:
+    def parameters(self, evidence: Sequence[Evidence], options: Mapping[str, Any]) -> dict[str, Any]:
         """Those of the estimator, of what was given; raises ValueError for what it does not have."""
         ...
 
@@ -71,11 +71,11 @@ class LabelTask:
     def read(self, files: Files, say: Say) -> list[Evidence]:
         return EvidenceFiles(files, self.shuffle_good, self.format, self.label_column, self.seed).read(say)
 
-    def parameters(self, evidence: Sequence[Evidence], given: Mapping[str, Any]) -> dict[str, Any]:
-        settings.check_labels_are_named(evidence, given["labels"])
-        learner = None if given["learner"] == AUTO else given["learner"]
+    def parameters(self, evidence: Sequence[Evidence], options: Mapping[str, Any]) -> dict[str, Any]:
+        settings.check_labels_are_named(evidence, options["labels"])
+        learner = None if options["learner"] == AUTO else options["learner"]
         features = settings.choose_features(evidence, **self.features, learner=learner)
-        return {**given, "metric": self.metric, "features": features}
+        return {**options, "metric": self.metric, "features": features}
 
     def judges(self, path: Path, evidence: Sequence[Evidence], learner: Recipe | None) -> list[Any]:
         pieces = read_labelled(path, format=self.format, label_column=self.label_column)
@@ -112,8 +112,8 @@ def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence
 def check_out_of_core(files: Files, learner: str, told: Mapping[str, bool]) -> None:
     """Raise ValueError for what needs all evidence in memory, by its name; `told` are options that were given."""
     there = {f"--{kind}": bool(paths) for kind, paths in files.items() if kind not in KINDS}
-    for flag, given in {**there, **told}.items():
-        if given:
+    for flag, is_given in {**there, **told}.items():
+        if is_given:
             raise ValueError(f"{flag} needs all evidence in memory; leave it out, or leave --out-of-core out")
     if learner == AUTO:
         raise ValueError(f"--out-of-core does not choose a learner; name one with --learner: {IN_BLOCKS}")
@@ -133,15 +133,15 @@ class StoredTask:
 
     def read(self, files: Files, say: Say) -> Any:
         own = self.labels
-        given: dict[str, Any] = {kind: list(files[kind] or ()) or None for kind in KINDS}
-        corpus = stored(**given, folder=self.folder, format=own.format, label_column=own.label_column)
+        files_by_kind: dict[str, Any] = {kind: list(files[kind] or ()) or None for kind in KINDS}
+        corpus = stored(**files_by_kind, folder=self.folder, format=own.format, label_column=own.label_column)
         for kind, paths in corpus.files.items():
             say(f"reading {paths[0]}")
             self.sample.append(piece_in_columns(next(corpus.pieces(kind, paths[0]))[1][0]))
         return corpus
 
-    def parameters(self, evidence: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-        return self.labels.parameters(self.sample, given)
+    def parameters(self, evidence: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        return self.labels.parameters(self.sample, options)
 
     def judges(self, path: Path, evidence: Any, learner: Recipe | None) -> list[Any]:
         return self.labels.judges(path, self.sample, learner)

@@ -76,7 +76,7 @@ def rows(
             for e in (() if quick else ERRORS)
         ],
     }
-    found: list[Row] = []
+    lines_of_table: list[Row] = []
     for generation, settings in figures.items():
         if not settings:
             continue
@@ -84,14 +84,14 @@ def rows(
         with pool(fit, study, n_jobs=n_jobs, report=report) as run:
             results = Results(study, run, gold_at=settings[0])
             for setting in settings:
-                found += results.rows_of(setting, report)
-                save(found)
+                lines_of_table += results.rows_of(setting, report)
+                save(lines_of_table)
         if generation == "specified" and not quick:
             again = again_rows(study, AGAIN, n_jobs=n_jobs, report=report)
             for lines in chain(again, whole_rows(study, WHOLE, n_jobs=n_jobs, report=report)):
-                found += lines
-                save(found)
-    return found, NOTES
+                lines_of_table += lines
+                save(lines_of_table)
+    return lines_of_table, NOTES
 
 
 def again_rows(

@@ -191,7 +191,7 @@ def rows(
     report(TITLE)
     study = load(data)
     draws = QUICK_DRAWS if quick else DRAWS
-    found: list[Row] = []
+    table: list[Row] = []
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         results = Results(study, run)
         for share in SHARES[:1] if quick else SHARES:
@@ -199,6 +199,6 @@ def rows(
             setting = CandidateSetting(
                 f"{share:g} with Other", share, draws, (NAIVE, MMS, CLLP), paper, pilots=tuple(range(5))
             )
-            found += results.rows_of(setting, report)
-            save(found)
-    return found, NOTES
+            table += results.rows_of(setting, report)
+            save(table)
+    return table, NOTES

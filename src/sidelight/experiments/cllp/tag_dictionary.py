@@ -201,35 +201,35 @@ def rows(
 ) -> tuple[list[Row], Sequence[str]]:
     """The rows of the table, and its notes."""
     report(TITLE)
-    found: list[Row] = []
+    table: list[Row] = []
     tokens = QUICK if quick else SAMPLE
     sample = CandidateSetting(f"{tokens} tokens, newspaper", tokens, QUICK_DRAWS if quick else DRAWS, METHODS)
     study = newspaper(data)
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
-        found += Results(study, run, gold_draws=1).rows_of(sample, report)
-        save(found)
+        table += Results(study, run, gold_draws=1).rows_of(sample, report)
+        save(table)
         if not quick:
-            found += again_rows(study, [sample], run, report)
-            save(found)
+            table += again_rows(study, [sample], run, report)
+            save(table)
     for way in STARTS:
-        found += begun_rows(study, way, [sample], n_jobs=n_jobs, report=report)
-        save(found)
+        table += begun_rows(study, way, [sample], n_jobs=n_jobs, report=report)
+        save(table)
     if quick:
-        return found, NOTES
+        return table, NOTES
     study = web(data)
     settings = [CandidateSetting(f"{tokens} tokens", tokens, DRAWS, METHODS, paper) for tokens, paper in PAPER.items()]
     report(f"  {tokens_of(study.raw.xs):,} tokens besides the dictionary's, {len(study.labels)} tags")
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         results = Results(study, run, gold_draws=1)
         for setting in settings:
-            found += results.rows_of(setting, report, like=None if setting is settings[0] else settings[0])
-            save(found)
-        found += again_rows(study, settings, run, report)
-        save(found)
+            table += results.rows_of(setting, report, like=None if setting is settings[0] else settings[0])
+            save(table)
+        table += again_rows(study, settings, run, report)
+        save(table)
     for way in STARTS:
-        found += begun_rows(study, way, settings, n_jobs=n_jobs, report=report)
-        save(found)
-    return found, NOTES
+        table += begun_rows(study, way, settings, n_jobs=n_jobs, report=report)
+        save(table)
+    return table, NOTES
 
 
 def again_rows(
@@ -237,7 +237,7 @@ def again_rows(
 ) -> list[Row]:
     """MMS and CLLP once more from more draws of labels; choices are made for the first setting."""
     results = Results(study, run, trials=AGAIN_TRIALS)
-    found: list[Row] = []
+    table: list[Row] = []
     first: CandidateSetting | None = None
     for each in settings:
         setting = CandidateSetting(
@@ -249,9 +249,9 @@ def again_rows(
             pilots=AGAIN_PILOTS,
             first=AGAIN_FIRST,
         )
-        found += results.rows_of(setting, report, like=first)
+        table += results.rows_of(setting, report, like=first)
         first = first or setting
-    return found
+    return table
 
 
 def begun_rows(
@@ -263,7 +263,7 @@ def begun_rows(
     report: Callable[[str], None],
 ) -> list[Row]:
     """The HMM of one way, and CLLP begun with its labels; choices are made for the first setting."""
-    found: list[Row] = []
+    table: list[Row] = []
     studies = [replace(study, way=way, extra=extra) for extra in EXTRAS]
     study = max(studies, key=lambda each: each.alone(settings[0], 0, each.dev))
     report(f"  {way}: {study.extra:g} added to counts, chosen on development data")
@@ -274,9 +274,9 @@ def begun_rows(
             place = places.get(int(setting.level))
             alone = None if place is None or way not in ALONE else ALONE[way][place]
             scores = [study.alone(setting, draw, study.test) for draw in range(setting.draws)]
-            found.append(row(setting.name, f"HMM, {way}", "accuracy", scores, paper=alone))
+            table.append(row(setting.name, f"HMM, {way}", "accuracy", scores, paper=alone))
             paper = {} if place is None else {CLLP: BEGUN[way][place]}
             one = replace(setting, methods=(CLLP,), paper=paper)
             like = None if setting.name == settings[0].name else settings[0]
-            found += [{**line, "method": f"{CLLP} + {way}"} for line in results.rows_of(one, report, like=like)]
-    return found
+            table += [{**line, "method": f"{CLLP} + {way}"} for line in results.rows_of(one, report, like=like)]
+    return table

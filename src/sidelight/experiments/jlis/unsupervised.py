@@ -184,8 +184,8 @@ def rows(
     return results, NOTES
 
 
-def _rank(found: Sequence[TaggedWords]) -> float:
+def _rank(runs: Sequence[TaggedWords]) -> float:
     """Spearman's: -1 where a lower objective always means a higher accuracy."""
-    orders = [np.argsort(np.argsort([getattr(one, name) for one in found])) for name in ("objective", "accuracy")]
+    orders = [np.argsort(np.argsort([getattr(one, name) for one in runs])) for name in ("objective", "accuracy")]
     value: Any = np.corrcoef(orders[0], orders[1])[0, 1]
     return float(value)

@@ -118,8 +118,8 @@ def score(_: None, task: ArtificialTask) -> ArtificialOutcome:
         accuracy[method, passes] = 100.0 * float(np.mean(learner.predict_choices(prepared) == right))
         if method == "SL":
             order = tuple(learner.order_)
-            given = SequentialLearner(structure, order=KINDS, **options).fit(*train).predict_choices(prepared)
-            accuracy[GIVEN, passes] = 100.0 * float(np.mean(given == right))
+            predicted = SequentialLearner(structure, order=KINDS, **options).fit(*train).predict_choices(prepared)
+            accuracy[GIVEN, passes] = 100.0 * float(np.mean(predicted == right))
         if method == "L+I":  # LO has the same weights
             alone = learner.set_params(method="LO").predict_choices(prepared)
             accuracy["LO", passes] = 100.0 * float(np.mean(alone == right))

@@ -55,15 +55,15 @@ def gains_of(outcomes: Sequence[CellOutcome], methods: Iterable[str]) -> dict[tu
 def regrets_of(outcomes: Sequence[CellOutcome]) -> list[float]:
     """By how much each cell's best choice in hindsight is above the one that was made; means over draws first."""
     tried: dict[tuple[str, str], dict[str, list[float]]] = {}
-    made: dict[tuple[str, str], list[float]] = {}
+    differences: dict[tuple[str, str], list[float]] = {}
     for outcome in outcomes:
         if outcome.cell.method in KINDS and outcome.hindsight:
             key = (outcome.cell.setting, outcome.cell.method)
-            made.setdefault(key, []).append(outcome.score)
+            differences.setdefault(key, []).append(outcome.score)
             for name, score in outcome.hindsight.items():
                 tried.setdefault(key, {}).setdefault(name, []).append(score)
     regrets = []
-    for key, scores in made.items():
+    for key, scores in differences.items():
         whole = [fmean(values) for values in tried[key].values() if len(values) == len(scores)]
         if whole:
             regrets.append(max(0.0, max(whole) - fmean(scores)))

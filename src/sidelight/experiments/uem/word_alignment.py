@@ -134,17 +134,17 @@ def _rows_of(
         line = f"  {corpus.name}, {size:,} pairs: {name}, {last.seconds:.1f} s, disagreement {last.disagreement:.3f}"
         told = (f"{combine} {scores.aer:.2%} at {cut:g}" for combine, (cut, _, scores) in results[name].items())
         report(f"{line}, AER {', '.join(told)}")
-    found: list[Row] = []
+    rows: list[Row] = []
     for combine, direction in DIRECTIONS.items():
         setting = f"{corpus.name} {size:,} {direction.format(*corpus.languages)}"
         published = PAPER.get((corpus.name, size, combine), {})
         papers = {name_of(gamma, agreement=True): value for gamma, value in published.items()}
         for name, by_direction in results.items():
             scores = by_direction[combine][2]
-            found.append(row(setting, name, "AER", [100.0 * scores.aer], paper=papers.get(name)))
+            rows.append(row(setting, name, "AER", [100.0 * scores.aer], paper=papers.get(name)))
         best = min((name for name in results if name != EM), key=lambda name: results[name][combine][1])
         scores = results[best][combine][2]
-        found.append(row(setting, f"{CHOSEN}: {best}", "AER", [100.0 * scores.aer]))
-        found.append(row(setting, f"{CHOSEN}: {best}", "precision", [100.0 * scores.precision]))
-        found.append(row(setting, f"{CHOSEN}: {best}", "recall", [100.0 * scores.recall]))
-    return found
+        rows.append(row(setting, f"{CHOSEN}: {best}", "AER", [100.0 * scores.aer]))
+        rows.append(row(setting, f"{CHOSEN}: {best}", "precision", [100.0 * scores.precision]))
+        rows.append(row(setting, f"{CHOSEN}: {best}", "recall", [100.0 * scores.recall]))
+    return rows

@@ -50,12 +50,12 @@ def tag_before(starts: Ints, tags: Keys) -> Ints:
 
 
 @kernel
-def _tag_before(starts: Ints, tags: Keys, found: Ints) -> None:
+def _tag_before(starts: Ints, tags: Keys, places: Ints) -> None:
     for i in range(starts.shape[0] - 1):
         for t in range(starts[i], starts[i + 1]):
             for u in range(t - 1, starts[i] - 1, -1):
                 if tags[u] == tags[t]:
-                    found[t] = u
+                    places[t] = u
                     break
 
 

@@ -102,27 +102,27 @@ def graph_rows(
     return entries.sorted(len(slots) * choices)
 
 
-def _add_edges(found: _Entries, edges: Sequence[Edge], others: Sequence[Edge], rows: Ints, alike: Floats) -> None:
+def _add_edges(entries: _Entries, edges: Sequence[Edge], others: Sequence[Edge], rows: Ints, alike: Floats) -> None:
     """Labels of two edges, and how similar their words are."""
     labels, other_labels = _labels(edges), _labels(others)
     ends = np.array([edge[:2] for edge in edges]), np.array([edge[:2] for edge in others])
-    found.add(rows, 30, ONE)
-    found.add(rows, 31, labels[:, None] * A + other_labels * B)
-    found.add(rows, 32, ONE, (labels[:, None] == other_labels).astype(np.float64))
+    entries.add(rows, 30, ONE)
+    entries.add(rows, 31, labels[:, None] * A + other_labels * B)
+    entries.add(rows, 32, ONE, (labels[:, None] == other_labels).astype(np.float64))
     for end in (0, 1):
         for number in range(alike.shape[2]):
             between = alike[ends[0][:, end][:, None], ends[1][:, end], number]
-            found.add(rows, 40 + 8 * end + number, ONE, between)
+            entries.add(rows, 40 + 8 * end + number, ONE, between)
 
 
-def _add_deletions(found: _Entries, own: Keys, other: Keys, rows: Ints, salt: int, choices: Ints) -> None:
+def _add_deletions(entries: _Entries, own: Keys, other: Keys, rows: Ints, salt: int, choices: Ints) -> None:
     """Of the first graph by choice 0; of the second by all that is not mapped."""
     for number, (keys, other_keys) in enumerate(((own * np.uint64(0), other * np.uint64(0)), (own, other))):
         if len(rows):
-            found.add(rows, salt + number, keys)
-            found.add(rows[:, None] + 1 + np.arange(len(other)), salt + 2 + number, other_keys, -1.0)
+            entries.add(rows, salt + number, keys)
+            entries.add(rows[:, None] + 1 + np.arange(len(other)), salt + 2 + number, other_keys, -1.0)
         if len(other):
-            found.add(choices[:, None], salt + 2 + number, other_keys)
+            entries.add(choices[:, None], salt + 2 + number, other_keys)
 
 
 def similar(words: Sequence[Word], others: Sequence[Word]) -> Floats:

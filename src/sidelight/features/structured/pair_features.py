@@ -153,12 +153,12 @@ def _single_place(bits: int) -> Any:
 
 
 @kernel
-def _letter_places(one: Keys, two: Keys, bits: int, found: Ints) -> Any:
+def _letter_places(one: Keys, two: Keys, bits: int, keys_of_places: Ints) -> Any:
     places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.zeros(4, np.uint64)
-    for k in range(found.shape[0]):
+    for k in range(keys_of_places.shape[0]):
         x, y = _joined(one, k, 1), _joined(two, k, 1)
         _pair(LETTERS, 0, 1, 0, 1, x, y, around, bits, places, values)
-        found[k] = places[2]
+        keys_of_places[k] = places[2]
     return places[1]
 
 

@@ -52,14 +52,14 @@ def pack_keys(parts: Ids, mixed: bool, keys: Keys) -> None:
 
 
 @kernel
-def collect(keys: Keys, bits: int, table_keys: Keys, table_ids: Ids, found: Ids, first: Ints, counts: Ints) -> int:
+def collect(keys: Keys, bits: int, table_keys: Keys, table_ids: Ids, ids: Ids, first: Ints, counts: Ints) -> int:
     """Number distinct keys in order of appearance; returns how many there are. The tables have 2**bits places."""
     size = 0
     mask = np.uint64((1 << bits) - 1)
     for t in range(keys.shape[0]):
         key = keys[t]
         if key == NO_KEY:
-            found[t] = -1
+            ids[t] = -1
             continue
         place = mix(key) & mask
         while table_ids[place] >= 0 and table_keys[place] != key:
@@ -73,7 +73,7 @@ def collect(keys: Keys, bits: int, table_keys: Keys, table_ids: Ids, found: Ids,
             counts[size] = 0
             size += 1
         counts[number] += 1
-        found[t] = number
+        ids[t] = number
     return size
 
 

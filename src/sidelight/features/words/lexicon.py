@@ -167,8 +167,8 @@ def string_hashes(name: str, strings: list[str], classes: Classes | None = None)
 
 def each_hashed(strings: Sequence[str]) -> Keys:
     """The hash of every string, each distinct one looked up once. # [T]"""
-    found, inverse = np.unique(np.array(strings, dtype=object), return_inverse=True)
-    return np.asarray(string_hashes("x", found.tolist())[inverse], dtype=np.uint64)
+    distinct, inverse = np.unique(np.array(strings, dtype=object), return_inverse=True)
+    return np.asarray(string_hashes("x", distinct.tolist())[inverse], dtype=np.uint64)
 
 
 def check_bits(bits: Any) -> None:

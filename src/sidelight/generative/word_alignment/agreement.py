@@ -108,22 +108,22 @@ def expect(
 
     def work(part: tuple[int, int]) -> ExpectedCounts:
         begin, end = first + part[0], first + part[1]
-        found = ExpectedCounts(*links, *nulls, *_jump_room(text, begin, end, jumping), np.zeros(5))
+        counts = ExpectedCounts(*links, *nulls, *_jump_room(text, begin, end, jumping), np.zeros(5))
         expect_shard(
             begin, end, text, one, other, True if step.gamma == 0.0 else None, True if step.agreement else None,
-            max(step.most, 1), step.tolerance, base, tilts, found,
+            max(step.most, 1), step.tolerance, base, tilts, counts,
         )  # fmt: skip
-        return found
+        return counts
 
     parts = shards(text.cell_starts[first : last + 1] - base, tokens=SHARD_CELLS)
-    found = threads(work, parts, n_jobs=n_jobs)
-    sums_of_parts = np.array([part.told for part in found]).reshape(-1, 5)
+    results = threads(work, parts, n_jobs=n_jobs)
+    sums_of_parts = np.array([part.told for part in results]).reshape(-1, 5)
     return Posteriors(
         *links,
         nulls[0][text.target_starts[first] : text.target_starts[last]],
         nulls[1][text.source_starts[first] : text.source_starts[last]],
-        added([(part.distances_one, part.leaving_one) for part in found]),
-        added([(part.distances_other, part.leaving_other) for part in found]),
+        added([(part.distances_one, part.leaving_one) for part in results]),
+        added([(part.distances_other, part.leaving_other) for part in results]),
         objective=float(sums_of_parts[:, OBJECTIVE].sum()),
         apart=float(sums_of_parts[:, APART].sum()),
         worst=float(sums_of_parts[:, WORST].max(initial=0.0)),

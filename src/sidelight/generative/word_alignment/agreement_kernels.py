@@ -261,10 +261,10 @@ def agree_hard(
 
 
 @inner_kernel
-def set_shares(side: AlignmentSide, paths: Ids, weights: Floats, found: int) -> None:
+def set_shares(side: AlignmentSide, paths: Ids, weights: Floats, count: int) -> None:
     """Posteriors of links: the weights of the alignments that have them."""
     side.real[:] = 0.0
-    for k in range(found):
+    for k in range(count):
         if weights[k] > 0.0:
             for t in range(paths.shape[1]):
                 if paths[k, t] > 0:
@@ -272,10 +272,10 @@ def set_shares(side: AlignmentSide, paths: Ids, weights: Floats, found: int) -> 
 
 
 @inner_kernel
-def path_jumps(paths: Ids, weights: Floats, found: int, distances: Floats, leaving: Floats) -> None:
+def path_jumps(paths: Ids, weights: Floats, count: int, distances: Floats, leaving: Floats) -> None:
     """Add the jumps of weighted alignments, by distance and by column."""
     middle = distances.shape[0] // 2
-    for k in range(found):
+    for k in range(count):
         if weights[k] > 0.0:
             column = 0
             for t in range(paths.shape[1]):

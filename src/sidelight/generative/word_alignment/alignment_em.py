@@ -107,20 +107,20 @@ class AlignmentEM:
         forward, backward = (added([getattr(part, name) for part in parts]) for name in JUMPS)
         return AlignmentCounts(counts, forward, backward, objective, apart, sums, in_logs)
 
-    def updated(self, parameters: Parameters, found: AlignmentCounts) -> tuple[Parameters, Told]:
+    def updated(self, parameters: Parameters, counts: AlignmentCounts) -> tuple[Parameters, Told]:
         """The M-step, which takes over the counts of words."""
-        lexicon = normalised(self.table, self.rows, found.lexicon, prior=self.prior, n_jobs=self.n_jobs)
+        lexicon = normalised(self.table, self.rows, counts.lexicon, prior=self.prior, n_jobs=self.n_jobs)
         after = replace(parameters, lexicon=lexicon)
         if parameters.forward is not None and parameters.backward is not None:
             one, other = parameters.forward, parameters.backward
             after = replace(
                 after,
-                forward=one.updated(*found.forward_jumps),
-                backward=other.updated(*found.backward_jumps),
+                forward=one.updated(*counts.forward_jumps),
+                backward=other.updated(*counts.backward_jumps),
             )
         name = "model1" if parameters.forward is None else "hmm"
         words, pairs = len(self.text.targets), self.text.size
-        return after, Told(name, found.objective, found.apart / words, found.sums / pairs, found.in_logs)
+        return after, Told(name, counts.objective, counts.apart / words, counts.sums / pairs, counts.in_logs)
 
 
 def with_jumps(parameters: Parameters) -> Parameters:
@@ -152,15 +152,15 @@ class ShardedAlignmentEM(AlignmentEM):
         words = parameters.lexicon
         own = [(_of_shard(words.forward, mine), _of_shard(words.backward, mine)) for mine in self.entries]
         common = replace(parameters, lexicon=words._replace(forward=np.zeros(0), backward=np.zeros(0)))
-        found: list[AlignmentCounts] = self.held.advance(_count, common, step, own=own).items
+        answers: list[AlignmentCounts] = self.held.advance(_count, common, step, own=own).items
         counts = no_counts(self.table)
-        for mine, part in zip(self.entries, found):
+        for mine, part in zip(self.entries, answers):
             counts.forward[mine] += part.lexicon.forward[:-2]
             counts.backward[mine] += part.lexicon.backward[:-2]
             counts.forward_null[:] += part.lexicon.forward_null
             counts.backward_null[:] += part.lexicon.backward_null
-        forward, backward = (added([getattr(part, name) for part in found]) for name in JUMPS)
-        totals = [sum(getattr(part, name) for part in found) for name in ("objective", "apart", "sums", "in_logs")]
+        forward, backward = (added([getattr(part, name) for part in answers]) for name in JUMPS)
+        totals = [sum(getattr(part, name) for part in answers) for name in ("objective", "apart", "sums", "in_logs")]
         return AlignmentCounts(counts, forward, backward, *totals)
 
 
@@ -225,5 +225,5 @@ def _count(
     stage = parameters.forward is None  # model 1 or the HMM
     known = memory is not None and memory[0] == stage
     tilts = memory[1].copy() if known else em.tilts(step)
-    found = em.counted(replace(parameters, lexicon=words), step, tilts=tilts)
-    return (stage, tilts), InOrder([found])
+    counts = em.counted(replace(parameters, lexicon=words), step, tilts=tilts)
+    return (stage, tilts), InOrder([counts])

@@ -18,7 +18,7 @@ from sidelight.generative.word_alignment.bitext import Bitext
 
 @kernel
 def count_partners(
-    first: int, last: int, order: Ids, word_starts: Ints, pair_of: Ids, text: Bitext, words: int, found: Ints
+    first: int, last: int, order: Ids, word_starts: Ints, pair_of: Ids, text: Bitext, words: int, partners: Ints
 ) -> None:
     """How many distinct target words each of the source words first … last − 1 occurs with. # found [E]"""
     seen = np.empty(words, dtype=np.int32)
@@ -31,7 +31,7 @@ def count_partners(
                 if seen[text.targets[t]] != word:
                     seen[text.targets[t]] = word
                     distinct += 1
-        found[word] = distinct
+        partners[word] = distinct
 
 
 @kernel

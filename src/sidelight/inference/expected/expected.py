@@ -212,7 +212,7 @@ class ExpectationBatch:
 
     def _by_pairs(
         self,
-        found: ConstrainedBeliefs,
+        beliefs: ConstrainedBeliefs,
         i: int,
         scores: Floats,
         free: Floats,
@@ -238,11 +238,11 @@ class ExpectationBatch:
             )  # fmt: skip
         except Infeasible:
             raise self._impossible(i, free, transition) from None
-        found.tokens[part] = one.tokens.reshape(length, -1, size).sum(axis=1)
-        found.moves[i] = one.moves[0].reshape(-1, size, n_pairs // size, size).sum(axis=(0, 2))
+        beliefs.tokens[part] = one.tokens.reshape(length, -1, size).sum(axis=1)
+        beliefs.moves[i] = one.moves[0].reshape(-1, size, n_pairs // size, size).sum(axis=(0, 2))
         for name in ("values", "penalties", "bounds", "violations", "steps", "duals"):
-            getattr(found, name)[i] = getattr(one, name)[0]
-        found.multipliers[rows] = one.multipliers
+            getattr(beliefs, name)[i] = getattr(one, name)[0]
+        beliefs.multipliers[rows] = one.multipliers
 
     def _check(self, i: int, free: Floats, transition: Floats) -> None:
         part = slice(int(self.starts[i]), int(self.starts[i + 1]))

@@ -178,12 +178,12 @@ def a_star(
                 return TOO_MANY, -np.inf, highest(total, heap, waiting, reach), count
             count += put
             waiting += put
-    found = value
+    best_value = value
     while node >= 0:
         labels[t] = keys[node] % size
         node = back[node]
         t -= 1
-    return FOUND, found, found, count
+    return FOUND, best_value, best_value, count
 
 
 @kernel

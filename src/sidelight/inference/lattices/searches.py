@@ -89,8 +89,8 @@ def best_under(
     return replace(reached, nodes=narrow.nodes + again.nodes + reached.nodes)
 
 
-def _proved(found: Reached) -> bool:
-    return found.lost == -math.inf or (found.labels is not None and found.value >= found.lost)
+def _proved(result: Reached) -> bool:
+    return result.lost == -math.inf or (result.labels is not None and result.value >= result.lost)
 
 
 def beam_over(chain: Lattice, taken: Taken, *, width: int = WIDTH, look_ahead: bool = True) -> Reached:

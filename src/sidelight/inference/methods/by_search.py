@@ -76,11 +76,11 @@ def a_star(
     return _solution(beam, bound, "A*, then beam search", len(given.says), reached.nodes + beam.nodes)
 
 
-def _solution(found: Reached, bound: float, method: str, taken_in: int, nodes: int) -> Solution:
-    assert found.labels is not None
-    bound = max(bound, found.value)
-    exact = found.value >= bound - slack(bound)
-    return Solution(tuple(found.labels.tolist()), found.value, bound, exact, method, taken_in, nodes)
+def _solution(result: Reached, bound: float, method: str, taken_in: int, nodes: int) -> Solution:
+    assert result.labels is not None
+    bound = max(bound, result.value)
+    exact = result.value >= bound - slack(bound)
+    return Solution(tuple(result.labels.tolist()), result.value, bound, exact, method, taken_in, nodes)
 
 
 def beam(

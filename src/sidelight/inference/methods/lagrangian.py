@@ -167,17 +167,17 @@ def solve_lagrangian(problem: RuledProblem, *, names: Sequence[str] = (), most_s
 class _Search(Ascent):
     """The ascent of one problem."""
 
-    def __init__(self, given: Folded) -> None:
-        lowering = Lowering(given.columns, tight=True)
-        for k in given.counters:
-            lowering.add(given.says[k], given.prices[k])
-        rows, ties = lowering.rows(), given.ties()
+    def __init__(self, problem: Folded) -> None:
+        lowering = Lowering(problem.columns, tight=True)
+        for k in problem.counters:
+            lowering.add(problem.says[k], problem.prices[k])
+        rows, ties = lowering.rows(), problem.ties()
         super().__init__(DualRows.of(*(one for one in (ties, rows) if one is not None)))
-        self.given = given
-        self._structural = given.columns.count
+        self.given = problem
+        self._structural = problem.columns.count
         self._upper, self._cost = rows.upper, rows.cost
-        self._constant = given.constant + rows.constant
-        self._used = np.zeros(given.columns.offsets[-1])  # how often outputs had each label
+        self._constant = problem.constant + rows.constant
+        self._used = np.zeros(problem.columns.offsets[-1])  # how often outputs had each label
         self._seen: set[bytes] = set()
 
     @property

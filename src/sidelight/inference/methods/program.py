@@ -82,30 +82,30 @@ def solve_program(
         optimum = _best(folded_problem, with_rows(base, lowering.rows(), columns.count), counters, seconds)
 
 
-def _best(given: Folded, program: LinearProgram, taken: Sequence[int], seconds: float) -> Optimum:
+def _best(problem: Folded, program: LinearProgram, taken: Sequence[int], seconds: float) -> Optimum:
     """The best whole point: that of the relaxation, where it is whole."""
     optimum = solve(program, integer=False)
-    if optimum.point is None or _whole(optimum, given, taken):
+    if optimum.point is None or _whole(optimum, problem, taken):
         return optimum
     return solve(program, integer=True, seconds=seconds)
 
 
-def _whole(found: Optimum, given: Folded, taken: Sequence[int]) -> bool:
+def _whole(optimum: Optimum, problem: Folded, taken: Sequence[int]) -> bool:
     """Whether a point of the relaxation is an output that is worth as much under the clauses that are taken in."""
-    assert found.point is not None
-    if not is_whole(found.point, given.columns):
+    assert optimum.point is not None
+    if not is_whole(optimum.point, problem.columns):
         return False
-    labels = labels_of(found.point, given.columns)
-    worth = given.folded(labels) - sum(given.prices[k] * much for k, much in given.broken(labels, taken).items())
-    return worth >= found.value - CLOSE * max(1.0, abs(found.value))
+    labels = labels_of(optimum.point, problem.columns)
+    worth = problem.folded(labels) - sum(problem.prices[k] * much for k, much in problem.broken(labels, taken).items())
+    return worth >= optimum.value - CLOSE * max(1.0, abs(optimum.value))
 
 
-def lowered(given: Folded) -> LinearProgram:
+def lowered(problem: Folded) -> LinearProgram:
     """The program with the rows of all clauses."""
-    lowering = Lowering(given.columns, tight=True)
-    for k in given.counters:
-        lowering.add(given.says[k], given.prices[k])
-    return with_rows(given.program(), lowering.rows(), given.columns.count)
+    lowering = Lowering(problem.columns, tight=True)
+    for k in problem.counters:
+        lowering.add(problem.says[k], problem.prices[k])
+    return with_rows(problem.program(), lowering.rows(), problem.columns.count)
 
 
 def feasible(problem: RuledProblem, clauses: Sequence[Clause]) -> bool:
@@ -159,17 +159,17 @@ def solve_relaxation(problem: RuledProblem, *, names: Sequence[str] = ()) -> Sol
     )
 
 
-def _rounded(given: Folded, nodes: Floats) -> Iterator[Ids]:
-    rest = np.zeros(given.columns.count - len(nodes))
+def _rounded(problem: Folded, nodes: Floats) -> Iterator[Ids]:
+    rest = np.zeros(problem.columns.count - len(nodes))
     used = np.where(nodes > CLOSE, 0.0, -math.inf)
     likely = np.log(np.maximum(nodes, 1e-12)) * 1e3
     try:
-        guesses = [given.best_with(np.concatenate([used, rest]))[0]]
-        guesses.append(given.best_with(np.concatenate([likely, rest]), scored=False)[0])
+        guesses = [problem.best_with(np.concatenate([used, rest]))[0]]
+        guesses.append(problem.best_with(np.concatenate([likely, rest]), scored=False)[0])
     except Intractable:  # many variables, and many pairs of them
         guesses = []
     yield from guesses
-    if all(given.value(labels) == -math.inf for labels in guesses):
-        searched = given.near(nodes)
+    if all(problem.value(labels) == -math.inf for labels in guesses):
+        searched = problem.near(nodes)
         if searched is not None:
             yield searched

@@ -18,46 +18,46 @@ MOST_STATES = 2_000_000  # states of dynamic programming, all tokens together, b
 STATES_A_TOKEN = 16  # … or so many a token, of long inputs
 
 
-def settle(given: Folded, *, most_states: int | None = None, needed: list[int] | None = None) -> Solution | None:
+def settle(problem: Folded, *, most_states: int | None = None, needed: list[int] | None = None) -> Solution | None:
     """The best output, taking in only clauses that would be broken; None where no output is legal.
 
     The clauses that were taken in are added to `needed`. Raises `Intractable` where neither dynamic programming nor A*
     can do it.
     """
     if most_states is None:
-        most_states = max(MOST_STATES, STATES_A_TOKEN * given.length)
+        most_states = max(MOST_STATES, STATES_A_TOKEN * problem.length)
     counters: list[int] = [] if needed is None else needed
-    left = list(given.counters)
+    left = list(problem.counters)
     floor, steps = -math.inf, 0
-    if left and not given.lazy:
+    if left and not problem.lazy:
         broken = dict.fromkeys(left, 0)
     else:
-        (labels, value), method = given.plain(), given.plain_method
+        (labels, value), method = problem.plain(), problem.plain_method
         if value == -math.inf:
             return None
-        broken = given.broken(labels, left)
-        floor = value - sum(given.prices[k] * much for k, much in broken.items())
+        broken = problem.broken(labels, left)
+        floor = value - sum(problem.prices[k] * much for k, much in broken.items())
     while broken:
         counters += broken
         left = [k for k in left if k not in broken]
-        reached, method = _exactly(given, counters, floor=floor, most_states=most_states)
+        reached, method = _exactly(problem, counters, floor=floor, most_states=most_states)
         steps += reached.nodes
         if reached.labels is None:
             return None
         labels, value = reached.labels, reached.value
-        broken = given.broken(labels, left)
-        floor = max(floor, value - sum(given.prices[k] * much for k, much in broken.items()))
-    count = len(given.says) - len(given.counters) + len(counters)
+        broken = problem.broken(labels, left)
+        floor = max(floor, value - sum(problem.prices[k] * much for k, much in broken.items()))
+    count = len(problem.says) - len(problem.counters) + len(counters)
     return Solution(tuple(labels.tolist()), value, value, True, method, count, steps)
 
 
-def _exactly(given: Folded, clauses: Sequence[int], *, floor: float, most_states: int) -> tuple[Reached, str]:
+def _exactly(problem: Folded, clauses: Sequence[int], *, floor: float, most_states: int) -> tuple[Reached, str]:
     try:
-        return given.under(clauses, floor=floor, most_nodes=most_states), given.method
+        return problem.under(clauses, floor=floor, most_nodes=most_states), problem.method
     except Intractable:
-        if not given.tries_a_star:
+        if not problem.tries_a_star:
             raise
-        reached, complete = given.best_first(clauses, floor=floor, tighten=4 * STEPS)
+        reached, complete = problem.best_first(clauses, floor=floor, tighten=4 * STEPS)
         if not complete:
             raise
         return reached, "A*"

@@ -141,12 +141,12 @@ class CutBlocks:
         pairwise_steps(price, block.alphas, 0, size, block.gram.ravel(), 0, size, values, moves, steps, share)
         return moves
 
-    def _add(self, i: int, found: Worst, values: Floats) -> int:
+    def _add(self, i: int, worst: Worst, values: Floats) -> int:
         """One more cut, instead of one without weight if there is any; returns its place."""
         block = self._blocks[i]
         idle = np.flatnonzero(block.alphas == 0.0)
         place = int(idle[np.argmin(values[idle])]) if len(idle) else len(values)
-        cut = self._parts[i].cuts(found, np.zeros(1, dtype=np.int64))
+        cut = self._parts[i].cuts(worst, np.zeros(1, dtype=np.int64))
         block.put(place, cut.slopes.indices, cut.slopes.values, float(cut.offsets[0]), self._scratch)
         return place
 

@@ -187,16 +187,16 @@ class GraphProgram:
     ) -> tuple[Ints | None, float]:
         """The choices of words by branching, and a bound; if time ran out, the better of them and of likely ones."""
         try:
-            found = solve(program, integer=True, seconds=seconds)
+            optimum = solve(program, integer=True, seconds=seconds)
         except Intractable:
             words = self._likely(relaxed, scores, all_words)
             if words is None:
                 raise
             return words, relaxed.value
-        if found.point is None:
+        if optimum.point is None:
             return None, -math.inf
-        words, bound = self._words(found), min(found.bound, relaxed.value)
-        if bound > found.value + CLOSE * (1.0 + abs(found.value)):
+        words, bound = self._words(optimum), min(optimum.bound, relaxed.value)
+        if bound > optimum.value + CLOSE * (1.0 + abs(optimum.value)):
             likely = self._likely(relaxed, scores, all_words)
             if self._worth(likely, scores) > self._worth(words, scores):
                 words = likely
@@ -260,22 +260,22 @@ class GraphProgram:
             high=own.high[rows],
         )
 
-    def _words(self, found: Optimum) -> Ints | None:
+    def _words(self, optimum: Optimum) -> Ints | None:
         """The choices of words, where they are whole."""
-        assert found.point is not None
+        assert optimum.point is not None
         first, second = self.words
-        point = found.point[: first * second].reshape(first, second)
+        point = optimum.point[: first * second].reshape(first, second)
         if np.abs(point - np.round(point)).max(initial=0.0) > CLOSE:
             return None
         return np.where(point.max(axis=1, initial=0.0) > 0.5, 1 + point.argmax(axis=1), 0)
 
-    def _rounded(self, found: Optimum, scores: Floats, all_words: bool) -> Ints | None:
+    def _rounded(self, optimum: Optimum, scores: Floats, all_words: bool) -> Ints | None:
         """The matching that agrees most with a fractional point; None where its choices are not open."""
         from scipy.optimize import linear_sum_assignment
 
-        assert found.point is not None
+        assert optimum.point is not None
         first, second = self.words
-        point = found.point[: first * second].reshape(first, second)
+        point = optimum.point[: first * second].reshape(first, second)
         nothing = np.full((first, first), -2.0)
         nothing[np.diag_indices(first)] = -1.0 if all_words else 1.0 - point.sum(axis=1)
         right = linear_sum_assignment(np.hstack([point, nothing]), maximize=True)[1]

@@ -37,8 +37,8 @@ class GraphSpace(BatchedSlotSpace):
         return replace(super().take(which), programs=tuple([self.programs[i] for i in which]))
 
     def best_each(self, scores: Floats, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
-        found = self._solved(scores, n_jobs)
-        return found.choices, found.values
+        solutions = self._solved(scores, n_jobs)
+        return solutions.choices, solutions.values
 
     def solved(self, scores: SlotScores, *, n_jobs: int | None = None) -> Solved:
         """The best alignments with their bounds: exact ones, or rounded ones, or those found in time."""
@@ -51,10 +51,10 @@ class GraphSpace(BatchedSlotSpace):
         def run(i: int) -> None:
             here = slice(int(self.starts[i]), int(self.starts[i + 1]))
             options = {"all_words": self.all_words, "exact": self.exact}
-            found = self.programs[i].best(scores[here], seconds=self.seconds, **options)
-            values[i], bounds[i] = found.value, found.bound
-            if found.choices is not None:
-                choices[here] = found.choices
+            solution = self.programs[i].best(scores[here], seconds=self.seconds, **options)
+            values[i], bounds[i] = solution.value, solution.bound
+            if solution.choices is not None:
+                choices[here] = solution.choices
 
         threads(run, range(count), n_jobs=n_jobs)
         return Solved(choices, values, bounds)
@@ -62,8 +62,8 @@ class GraphSpace(BatchedSlotSpace):
     def admits(self, labels: Ids) -> Bytes:
         """Whether each input's choices are an alignment. # [N] of 0 and 1"""
         open_ = np.ones(len(labels), bool) if self.mask is None else self.mask[np.arange(len(labels)), labels] != 0
-        found = np.zeros(len(self.programs), np.uint8)
+        admitted = np.zeros(len(self.programs), np.uint8)
         for i, program in enumerate(self.programs):
             here = slice(int(self.starts[i]), int(self.starts[i + 1]))
-            found[i] = open_[here].all() and program.admits(labels[here], all_words=self.all_words)
-        return found
+            admitted[i] = open_[here].all() and program.admits(labels[here], all_words=self.all_words)
+        return admitted

@@ -254,8 +254,8 @@ class ChainSpace:
             first = int(self.starts[lo])
             block = scores.block(first, int(self.starts[hi]))
             if cost is not None:
-                given = scores.transition, scores.start, scores.end
-                kernels.path_scores(self.starts, lo, hi, block, *given, cost.targets, targets)
+                moves = scores.transition, scores.start, scores.end
+                kernels.path_scores(self.starts, lo, hi, block, *moves, cost.targets, targets)
                 cost.add_to(block, first)
             if self.admitted is not None:
                 kernels.close_labels(block, first, self.admitted)
@@ -298,8 +298,8 @@ class ChainSpace:
 
     def masked(self, scores: ChainScores) -> tuple[Floats, Floats, Floats]:
         """Transition, start and end scores, -inf where they are not allowed."""
-        given = scores.transition, scores.start, scores.end
-        return given if self.allowed is None else self.allowed.masked(*given)
+        moves = scores.transition, scores.start, scores.end
+        return moves if self.allowed is None else self.allowed.masked(*moves)
 
 
 def check_feasible(values: Floats) -> None:

@@ -110,10 +110,10 @@ def exp_moves(transition: Floats, start: Floats, end: Floats) -> ExpMoves:
     """Exponentials of scores; for kernels that do nothing else with these, it is not compiled."""
     size, wide = len(start), (len(start) + 7) // 8 * 8
     onward, edges = np.zeros((wide, wide)), np.zeros((2, wide))
-    given = transition, start, end
-    tops = np.array([part.max(initial=-np.inf) for part in given])
+    moves = transition, start, end
+    tops = np.array([part.max(initial=-np.inf) for part in moves])
     tops[np.isneginf(tops)] = 0.0
-    for part, top, out in zip(given, tops, (onward[:size, :size], edges[0, :size], edges[1, :size])):
+    for part, top, out in zip(moves, tops, (onward[:size, :size], edges[0, :size], edges[1, :size])):
         np.exp(np.maximum(part - top, -700.0), out=out, where=part > -np.inf)
     return ExpMoves(onward, np.ascontiguousarray(onward.T), edges, tops)
 
@@ -121,10 +121,10 @@ def exp_moves(transition: Floats, start: Floats, end: Floats) -> ExpMoves:
 @inner_kernel
 def exp_scores(transition: Floats, start: Floats, end: Floats) -> ExpMoves:
     """Exponentials of scores."""
-    made = empty_moves(start.shape[0])
-    work = np.empty(made.onward.size)
-    exp_scores_into(transition, start, end, made, work, work.view(np.int64))
-    return made
+    room = empty_moves(start.shape[0])
+    work = np.empty(room.onward.size)
+    exp_scores_into(transition, start, end, room, work, work.view(np.int64))
+    return room
 
 
 @inner_kernel
@@ -132,12 +132,12 @@ def exp_scores_into(
     transition: Floats,
     start: Floats,
     end: Floats,
-    made: ExpMoves,
+    room: ExpMoves,
     work: Floats,  # [P · P] or more
     bits: Ints,
 ) -> None:
     """As `exp_scores`, in memory that is there."""
-    onward, back, edges, tops = made
+    onward, back, edges, tops = room
     size = start.shape[0]
     wide = edges.shape[1]
     onward[:] = -np.inf

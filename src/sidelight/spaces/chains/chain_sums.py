@@ -136,10 +136,10 @@ def beliefs(
         tokens[starts[lo] : starts[hi]] = chain.folded(block)
         return moves, slow
 
-    found = threads(run, shards(starts), n_jobs=n_jobs)
+    results = threads(run, shards(starts), n_jobs=n_jobs)
     check_feasible(values)
     moves = np.zeros((size, size))
-    for part, _ in found:  # in the order of the shards, so that threads do not matter
+    for part, _ in results:  # in the order of the shards, so that threads do not matter
         moves += part
     return Beliefs(
         values,
@@ -147,7 +147,7 @@ def beliefs(
         chain.folded(chain.folded(moves).T).T,
         tokens[starts[:-1]].sum(0),
         tokens[starts[1:] - 1].sum(0),
-        sum(slow for _, slow in found),
+        sum(slow for _, slow in results),
     )
 
 

@@ -161,19 +161,19 @@ def k_best_path(
             for r in range(k):
                 out[r] += score
     _merge(best[count - 1], end, k, heads, ranks, heap, values, last)
-    found = 0
+    paths = 0
     for r in range(k):
         if not values[r] > -np.inf:
             for t in range(count):
                 labels[at + t] = -1
         else:
-            found += 1
+            paths += 1
             pointer = last[r]
             for t in range(count - 1, -1, -1):
                 labels[at + t] = pointer // k
                 pointer = back[t, pointer // k, pointer % k]
         at += step
-    return found
+    return paths
 
 
 @kernel

@@ -54,10 +54,10 @@ def _references(tops: Floats, count: int, factors: Floats) -> float:
 
 @inner_kernel
 def _lost_at_start(start: Floats, exps: Floats, now: Floats) -> bool:
-    found = False
+    is_lost = False
     for label in range(now.shape[0]):
-        found = found or (now[label] < TINY and start[label] > 0.0 and exps[label] > 0.0)
-    return found
+        is_lost = is_lost or (now[label] < TINY and start[label] > 0.0 and exps[label] > 0.0)
+    return is_lost
 
 
 @inner_kernel

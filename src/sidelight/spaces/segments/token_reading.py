@@ -79,9 +79,11 @@ class TokenReading:
         wrong = (_places(begins) >= self.longest[segments]) | (loose & ~opens)
         return Segments(segments, begins.astype(np.uint8)), np.add.reduceat(wrong.astype(np.int64), starts[:-1]) == 0
 
-    def labels(self, found: Segments) -> Ids:
+    def labels(self, segments: Segments) -> Ids:
         """The token labels of segmentations. # [T]"""
-        return np.where(found.begins != 0, self.first[found.labels], self.inside[found.labels]).astype(np.int32)
+        return np.where(segments.begins != 0, self.first[segments.labels], self.inside[segments.labels]).astype(
+            np.int32
+        )
 
     def shares(self, covers: Floats, firsts: Floats) -> Floats:
         """Probabilities of token labels, from those of being covered by and of beginning a segment. # [T, K]"""

@@ -161,7 +161,7 @@ def _forward(
     value = 0.0
     for step in plan.steps:
         total: Floats | None = None
-        for number, shape in sorted(step.inputs, key=lambda given: -math.prod(given[1])):
+        for number, shape in sorted(step.inputs, key=lambda input_: -math.prod(input_[1])):
             table = held[number]
             assert table is not None
             table = table.reshape(shape)

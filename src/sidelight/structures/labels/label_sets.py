@@ -219,10 +219,10 @@ def read_labels(spec: Any) -> tuple[str | int, ...]:
     return tuple(names)
 
 
-def check_same(what: str, found: int, expected: int) -> None:
+def check_same(what: str, count: int, expected: int) -> None:
     """Refuse parts of a file that contradict each other."""
-    if found != expected:
-        raise ModelFileError(f"there are {found:,} {what}, and weights for {expected:,}")
+    if count != expected:
+        raise ModelFileError(f"there are {count:,} {what}, and weights for {expected:,}")
 
 
 def named(piece: Evidence, *, sequences: bool) -> Iterator[tuple[int, Any]]:
@@ -239,8 +239,8 @@ def named(piece: Evidence, *, sequences: bool) -> Iterator[tuple[int, Any]]:
         sets = piece.y if isinstance(piece, Candidates) else () if piece.candidates is None else piece.candidates
         yield from ((t, label) for t, own in enumerate(sets) if own is not None for label in own)
     elif isinstance(piece, Voted):
-        asked = (votes for votes in piece.votes.values() if votes is not None)
-        yield from ((t, label) for votes in asked for t, vote in enumerate(votes) for label in voted_labels(vote))
+        voted = (votes for votes in piece.votes.values() if votes is not None)
+        yield from ((t, label) for votes in voted for t, vote in enumerate(votes) for label in voted_labels(vote))
     if isinstance(piece, Candidates):
         for first, labelings in piece.chunks:
             yield from ((first + k, label) for labeling in labelings for k, label in enumerate(labeling))

@@ -53,8 +53,8 @@ def allowed_transitions(
     return _over_states(transitions, labels)
 
 
-def _over_states(found: Transitions, labels: LabelSet) -> Transitions:
+def _over_states(transitions: Transitions, labels: LabelSet) -> Transitions:
     """Transitions between labels, for all states of these."""
     of = labels.label_of
-    between = np.ascontiguousarray(found.between[of[:, None], of])
-    return Transitions(between, found.start[of], found.end[of])
+    between = np.ascontiguousarray(transitions.between[of[:, None], of])
+    return Transitions(between, transitions.start[of], transitions.end[of])

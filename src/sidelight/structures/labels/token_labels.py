@@ -61,9 +61,9 @@ def _check_clamp(labels: LabelSet, own: Any, i: int, length: int) -> None:
             raise DataError(f"clamp names the unknown label {label!r}", remedy="use labels of the model")
 
 
-def is_list(given: Any) -> bool:
-    listed = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, (str, bytes))
-    return listed and getattr(given, "shape", None) != ()
+def is_list(value: Any) -> bool:
+    listed = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
+    return listed and getattr(value, "shape", None) != ()
 
 
 def label_names(labels: LabelSet, lengths: Sequence[int] | Ints, outputs: Sequence[Any]) -> list[Any]:
