@@ -99,14 +99,14 @@ def ways(data: Split, seed: int) -> list[Way]:
     def margin() -> Tagger:
         return Tagger(features=FEATURES, prices=PRICES, seed=seed)
 
-    driven = Tagger(features=emissions(), labels=FIELDS, learner=CODL, rules=rules, seed=seed)
+    codl = Tagger(features=emissions(), labels=FIELDS, learner=CODL, rules=rules, seed=seed)
     return [
         Way(f"{LABELLED} labelled", "SVM", margin(), [*few]),
         Way(f"{LABELLED} labelled + {GOOD:,} good + {GOOD:,} shuffled", "J-LIS", margin(), [*few, *companions]),
         Way(
             f"{LABELLED} labelled + {GOOD:,} unlabelled + {len(rules)} rules",
             "HMM, CoDL",
-            driven,
+            codl,
             [*few, *unlabeled(good)],
         ),
         Way(f"{MORE} labelled", "SVM", margin(), [*more]),

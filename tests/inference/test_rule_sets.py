@@ -15,7 +15,7 @@ from sidelight.inference.methods.choose import solve
 from sidelight.inference.rule_set import OFTEN, RuleSet, TransitionScores
 from sidelight.rules import Domain, Sentence, count, every, gallery, implies, rule, some
 from sidelight.rules.lowering import counters
-from sidelight.rules.unseen import said_of_length
+from sidelight.rules.trials import said_of_length
 
 LABELS = ("A", "B", "C")
 

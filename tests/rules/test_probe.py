@@ -9,7 +9,7 @@ import pytest
 
 from sidelight import Constrained, HandedScores
 from sidelight.rules import Domain, count, every, rule
-from sidelight.rules.unseen import said_of_length
+from sidelight.rules.trials import said_of_length
 
 LABELS = ["A", "B"]
 DOMAIN = Domain(LABELS)

@@ -127,8 +127,8 @@ def alternatives(offer: Offer, plan: Plan) -> list[Plan]:
     if RULES in plan.kinds and "unlabeled" in offer.kinds and not plan.kinds & {"votes", "companion"}:
         base = recipes.crf() if plan.learner.name == "crf" else plan.learner
         if base.name in ("crf", "partial_crf"):
-            driven = recipes.codl(base=recipes.crf(), beta=None)
-            plans.append(replace(plan, learner=driven, kinds=plan.kinds | {"unlabeled"}))
+            codl = recipes.codl(base=recipes.crf(), beta=None)
+            plans.append(replace(plan, learner=codl, kinds=plan.kinds | {"unlabeled"}))
     seen = {plan}
     return [one for one in plans if not (one in seen or seen.add(one))]  # type: ignore[func-returns-value]
 

@@ -33,7 +33,7 @@ from sidelight.recipes import AUTO, Recipe, recipe_of
 from sidelight.rules import Domain, Rule
 from sidelight.rules.rule import checked_rules
 from sidelight.rules.taken import told
-from sidelight.rules.unseen import read_unseen
+from sidelight.rules.trials import try_rules
 from sidelight.specs.settings import Settings
 from sidelight.structures import LabelSet
 from sidelight.structures.labels.token_labels import label_names_of
@@ -272,7 +272,7 @@ class AutomaticEstimator(Estimator):
         known = [piece for piece in pieces if isinstance(piece, Gold)]
         names = label_names_of(settings, pieces)
         asked = checked_rules(self.rules)
-        read_unseen(asked, Domain(LabelSet.of(names).names))
+        try_rules(asked, Domain(LabelSet.of(names).names))
         rules = believable(asked, known, sequences=self._sequences)
         own = {**self.get_params(deep=False), "rules": rules.rules}
         offer = offer_of(pieces, own, sequences=self._sequences)

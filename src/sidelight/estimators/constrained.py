@@ -34,7 +34,7 @@ from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.expr import is_true
 from sidelight.rules.lowering.penalties import SMOOTHING, penalties_of
 from sidelight.rules.rule import checked_rules
-from sidelight.rules.unseen import read_unseen
+from sidelight.rules.trials import try_rules
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.chains.chain import GivenScores
 from sidelight.structures import LabelSet
@@ -208,7 +208,7 @@ class Constrained:
         self.beam_width = beam_width
         self.n_jobs = n_jobs
         self.domain = Domain(self.scorer.names)
-        read_unseen(self.rules, self.domain)
+        try_rules(self.rules, self.domain)
         if whole("beam_width", beam_width, least=0) < 1:
             raise DataError(f"beam_width is {beam_width}", remedy="a beam is at least 1 wide")
         self.penalties = None if penalties is None else _one_a_rule(rules_in_order, penalties)

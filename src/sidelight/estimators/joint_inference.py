@@ -28,7 +28,7 @@ from sidelight.rules import Domain, Rule
 from sidelight.rules.expr import Expr
 from sidelight.rules.lowering.penalties import SMOOTHING, counted_penalties
 from sidelight.rules.rule import checked_rules
-from sidelight.rules.stand_in_input import read_unseen
+from sidelight.rules.stand_in_input import try_rules
 
 Scores = Mapping[str, Mapping[Any, Any]]  # by kind and key: the scores of a variable's labels, in their order
 Pairs = Mapping[tuple[tuple[str, Any], tuple[str, Any]], Any]  # by two (kind, key): scores [labels, labels]
@@ -64,7 +64,7 @@ class JointInference:
                 raise DataError(f"{kind} has no labels, or one of them twice", remedy="give every label once")
         for rule in self.rules:
             rule.check(known)
-        read_unseen(self.rules, self._domains)
+        try_rules(self.rules, self._domains)
 
     def learn_penalties(self, xs: Sequence[Any], ys: Sequence[Output], *, smoothing: float = SMOOTHING) -> Self:
         """Count how often right outputs break the rules whose penalty is to be learned (Algorithm 7).

@@ -17,7 +17,7 @@ from sidelight.core import html
 from sidelight.core.arrays import Floats
 from sidelight.errors import Intractable
 from sidelight.inference.methods.choose import Method, solve
-from sidelight.inference.methods.settle import settle
+from sidelight.inference.methods.lazy_clauses import solve_lazily
 from sidelight.inference.problem import Clause, RuledProblem, Solution
 from sidelight.inference.rule_set import RuleSet, SharedScores
 from sidelight.rules import Sentence
@@ -241,7 +241,7 @@ def _used(
     chain = rules.lattice(x, own, scores)
     needed: list[int] = []
     try:
-        settle(chain, needed=needed)
+        solve_lazily(chain, needed=needed)
     except Intractable:
         return None
     return {id(chain.pieces[k]) for k in needed}

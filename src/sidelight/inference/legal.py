@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.folding import folded
-from sidelight.inference.methods.settle import settle
+from sidelight.inference.methods.lazy_clauses import solve_lazily
 from sidelight.inference.problem import Clause, RuledProblem
 
 Feasible = Callable[[tuple[Clause, ...]], bool]
@@ -58,7 +58,7 @@ def legal(problem: RuledProblem, clauses: Sequence[Clause]) -> bool:
     if folded_problem.constant:
         return False
     try:
-        return settle(folded_problem) is not None
+        return solve_lazily(folded_problem) is not None
     except Intractable:
         from sidelight.inference.methods.program import feasible  # integer programming is loaded where it is needed
 

@@ -26,7 +26,7 @@ from sidelight.inference.folding import lattice_with
 from sidelight.inference.lattices.lattice import Lattice, LoweredClauses
 from sidelight.inference.legal import no_output
 from sidelight.inference.methods.choose import ON_FOLDED, Method, check_method, solve
-from sidelight.inference.methods.settle import settle
+from sidelight.inference.methods.lazy_clauses import solve_lazily
 from sidelight.inference.problem import ChainProblem, Clause, RuledProblem, Solution
 from sidelight.rules import Domain, Labels, Rule, Sentence
 from sidelight.rules.expr import Expr, KnownValue, pieces
@@ -34,7 +34,7 @@ from sidelight.rules.lowering.counters import Piece, lowered
 from sidelight.rules.lowering.truth import degree
 from sidelight.rules.output import symbolic_labels
 from sidelight.rules.rule import Says
-from sidelight.rules.unseen import said_of_length
+from sidelight.rules.trials import said_of_length
 from sidelight.spaces.chains.chain_kernels import viterbi
 
 OFTEN = 6  # uses of a length before all counters of its rules are made, not only of broken clauses
@@ -314,11 +314,11 @@ class RuleSet:
             problem = self.problem(x, own, scores, example=example)
             return solve(problem, method=method, names=self.names, given=chain, beam_width=self.beam_width)
         if plain is None:
-            plain = settle(lattice_with(scores.problem(own), LoweredClauses((), (), ())))
+            plain = solve_lazily(lattice_with(scores.problem(own), LoweredClauses((), (), ())))
         if plain is not None and self.obeyed(x, plain.labels, example=example):
             return plain
         try:
-            solution = settle(self.lattice(x, own, scores, example=example))
+            solution = solve_lazily(self.lattice(x, own, scores, example=example))
         except Intractable:
             return solve(self.problem(x, own, scores, example=example), method="ilp", names=self.names)
         if solution is None:

@@ -61,21 +61,21 @@ class RuledSpec(LearnerSpec):
         super().__post_init__()
 
     @property
-    def driven(self) -> LearnerSpec:
+    def base_spec(self) -> LearnerSpec:
         """The base with its options."""
         assert isinstance(self.base, LearnerSpec)
         return self.base
 
     @property
     def plain_form(self) -> str:
-        return self.driven.plain_form or self.driven.name
+        return self.base_spec.plain_form or self.base_spec.name
 
     @property
     def emits(self) -> bool:
-        return self.driven.emits
+        return self.base_spec.emits
 
     def stays(self) -> str:
-        return self.driven.stays()
+        return self.base_spec.stays()
 
     @property
     def over_hmm(self) -> bool:
@@ -110,11 +110,11 @@ class CodlSpec(RuledSpec):
 
     @property
     def called(self) -> str:
-        return self.name if self.over_hmm else f"{self.name} over {self.driven.name}"
+        return self.name if self.over_hmm else f"{self.name} over {self.base_spec.name}"
 
     @property
     def seconds_to_compile(self) -> float:
-        return self.compile_seconds + (0.0 if self.over_hmm else self.driven.seconds_to_compile)
+        return self.compile_seconds + (0.0 if self.over_hmm else self.base_spec.seconds_to_compile)
 
     @property
     def prices_gold_alone(self) -> bool:
@@ -122,15 +122,15 @@ class CodlSpec(RuledSpec):
 
     @property
     def longest(self) -> int | None:
-        return self.driven.longest
+        return self.base_spec.longest
 
     def told(self) -> Mapping[str, Any]:
-        return {"base": self.driven.name, "beta": self.share, "cycles": self.cycles}
+        return {"base": self.base_spec.name, "beta": self.share, "cycles": self.cycles}
 
     def needed(self) -> Mapping[Need, str]:
-        needs = {Need.COMPLETION: "", **self.driven.needed()}
+        needs = {Need.COMPLETION: "", **self.base_spec.needed()}
         if Need.SEGMENTS in needs:
-            needs[Need.SEGMENTS] = f"use SegmentTagger(learner=recipes.{self.name}(base={self.driven.name!r}))"
+            needs[Need.SEGMENTS] = f"use SegmentTagger(learner=recipes.{self.name}(base={self.base_spec.name!r}))"
         if self.over_hmm and Need.GENERATIVE in needs:
             needs[Need.GENERATIVE] = f"use recipes.{self.name}(base='crf')"
         return needs
@@ -139,7 +139,7 @@ class CodlSpec(RuledSpec):
         own: frozenset[Heed] = frozenset({"rules"})
         if self.over_hmm:
             return own | {"states"}
-        return own | (self.driven.heeded() & {"cost", "loss", "prices"})
+        return own | (self.base_spec.heeded() & {"cost", "loss", "prices"})
 
     def make(self, data: FitData) -> Learner:
         if isinstance(self.base, HmmSpec):
@@ -260,7 +260,7 @@ def _as_gold(data: FitData, which: Ints, targets: Ids, own: CodlSpec, shares: An
     rows = data.rows.take(which)
     weights = data.encoded.weights[which] * shares
     encoded = Encoded.of_kinds(["gold"] * len(which), weights, rows.starts, targets.astype(np.int32))
-    settings = replace(data.settings, learner=own.driven, checkpoint=None, rules=())
+    settings = replace(data.settings, learner=own.base_spec, checkpoint=None, rules=())
     evidence = [data.evidence[i] for i in which.tolist()]
     return replace(data, settings=settings, evidence=evidence, rows=rows, encoded=encoded, start=None)
 

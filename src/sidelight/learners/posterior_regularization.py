@@ -82,15 +82,15 @@ class PosteriorRegularization(RuledSpec):
         if self.over_hmm:
             return
         if not isinstance(self.base, LikelihoodSpec):
-            name = self.driven.name
+            name = self.base_spec.name
             raise ValueError(f"the base is {name}; posterior regularisation needs probabilities: hmm or crf")
         if self.beta is not None:
             raise ValueError("the CRF has no beta; leave it out")
 
     def needed(self) -> Mapping[Need, str]:
         if self.over_hmm:
-            return {**self.driven.needed(), Need.GENERATIVE: f"use recipes.{self.name}(base='crf')"}
-        return {**self.driven.needed(), Need.BELIEFS: ""}
+            return {**self.base_spec.needed(), Need.GENERATIVE: f"use recipes.{self.name}(base='crf')"}
+        return {**self.base_spec.needed(), Need.BELIEFS: ""}
 
     def heeded(self) -> frozenset[Heed]:
         return frozenset({"rules", "states"} if self.over_hmm else {"rules", "prices"})

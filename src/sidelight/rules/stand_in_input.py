@@ -101,7 +101,7 @@ class _AnyKey(dict[Any, ChosenVariable]):
         return ChosenVariable(next(self._numbers), self._domain)
 
 
-def read_unseen(rules: Iterable[Rule], domains: Mapping[str, Domain]) -> None:
+def try_rules(rules: Iterable[Rule], domains: Mapping[str, Domain]) -> None:
     """Read rules about named variables on made-up inputs.
 
     Raises `DataError` where one speaks of a kind or a label that does not exist, or takes something symbolic for known;
@@ -109,7 +109,7 @@ def read_unseen(rules: Iterable[Rule], domains: Mapping[str, Domain]) -> None:
 
     >>> from sidelight.rules import rule
     >>> wrong = rule(name="wrong")(lambda x, y: y.animal[x["first"]] == "lino")
-    >>> read_unseen([wrong], {"animal": Domain(["lion", "bear"])})
+    >>> try_rules([wrong], {"animal": Domain(["lion", "bear"])})
     Traceback (most recent call last):
     sidelight.errors.DataError: ...the rule wrong: there is no label 'lino'; did you mean 'lion'?
     """

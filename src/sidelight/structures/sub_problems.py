@@ -32,7 +32,7 @@ from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
 from sidelight.rules.rule import checked_rules
-from sidelight.rules.stand_in_input import read_unseen
+from sidelight.rules.stand_in_input import try_rules
 from sidelight.spaces.slots import BatchedSlotSpace
 from sidelight.spaces.sub_problems.listed_space import LegalOutputs, ListedSpace
 from sidelight.structures.variables import VariableReader, asked, encode_variables
@@ -71,7 +71,7 @@ class SubProblems:
             if rule.learned:
                 remedy = "give it a price, rule.soft(2.0), or leave it hard"
                 raise DataError(f"the penalty of the rule {rule.name} is to be learned", remedy=remedy)
-        read_unseen(self.rules, self._domains)
+        try_rules(self.rules, self._domains)
 
     @cached_property
     def choice_names(self) -> tuple[tuple[str, Any], ...]:

@@ -16,7 +16,7 @@ from sidelight.inference.folded_problem import WIDTH, Folded
 from sidelight.inference.folding import folded
 from sidelight.inference.legal import no_output
 from sidelight.inference.methods.by_search import a_star, beam, dynamic
-from sidelight.inference.methods.settle import MOST_STATES, settle
+from sidelight.inference.methods.lazy_clauses import MOST_STATES, solve_lazily
 from sidelight.inference.problem import RuledProblem, Solution
 
 Method = Literal["auto", "dynamic", "a_star", "beam", "ilp", "lp", "lagrangian"]
@@ -88,7 +88,7 @@ def _solver(method: str) -> Callable[..., Solution]:
 def _auto(problem: RuledProblem, names: Sequence[str], given: Folded | None, most_states: int) -> Solution:
     given = folded(problem, names=names) if given is None else given
     try:
-        solution = settle(given, most_states=most_states)
+        solution = solve_lazily(given, most_states=most_states)
     except Intractable:
         return _solver("ilp")(problem, names=names)
     if solution is None:

@@ -17,7 +17,7 @@ from sidelight.features import extractor_of as made_from
 from sidelight.inference.ruled_inputs import RuledInputs
 from sidelight.rules import Domain, Rule
 from sidelight.rules.lowering.penalties import penalties_of
-from sidelight.rules.unseen import read_first
+from sidelight.rules.trials import try_rules_on
 from sidelight.structures.labels.encoding import labels_in
 from sidelight.structures.labels.label_sets import LabelSet, check_label_count
 from sidelight.structures.structure import Structure
@@ -117,7 +117,7 @@ class TokenLabels:
     def read_rules(self, rules: Sequence[Rule], xs: Sequence[Any]) -> None:
         """Read rules on made-up inputs and on the first ones; raises `DataError` where one is mistaken."""
         if rules:
-            read_first(rules, Domain(self.labels.names), self._sequences_of(xs))
+            try_rules_on(rules, Domain(self.labels.names), self._sequences_of(xs))
 
     def ruled(
         self,

@@ -49,7 +49,7 @@ class _Word(str):
         return _Word(super().upper())
 
 
-def read_unseen(rules: Iterable[Rule], domain: Domain) -> None:
+def try_rules(rules: Iterable[Rule], domain: Domain) -> None:
     """Read rules on made-up sentences, once for each set of labels.
 
     Raises `DataError` where one speaks of a label that does not exist, or takes something symbolic for known. Whatever
@@ -59,7 +59,7 @@ def read_unseen(rules: Iterable[Rule], domain: Domain) -> None:
     >>> @rule
     ... def lions(x, y):
     ...     return y[0] == "ANMIAL" if x.words[0] == "lion" else True
-    >>> read_unseen([lions], Domain(["ANIMAL", "OTHER"]))
+    >>> try_rules([lions], Domain(["ANIMAL", "OTHER"]))
     Traceback (most recent call last):
     sidelight.errors.DataError: ...the rule lions: there is no label 'ANMIAL'; did you mean 'ANIMAL'?
     """
@@ -215,12 +215,12 @@ def said_of_length(rule: Rule, length: int, domain: Domain) -> Expr | None:
 PROBED = 10  # inputs that rules are read on before training begins
 
 
-def read_first(rules: Sequence[Rule], domain: Domain, xs: Sequence[Any]) -> None:
+def try_rules_on(rules: Sequence[Rule], domain: Domain, xs: Sequence[Any]) -> None:
     """Read rules on made-up inputs and on the first ones: a wrong label, or a mistake in a rule, shows at once.
 
     Raises `DataError` where one does.
     """
-    read_unseen(rules, domain)
+    try_rules(rules, domain)
     for rule in rules:
         for i, x in enumerate(xs[:PROBED]):
             rule.on_labels(Sentence(x), domain, example=i)

@@ -18,7 +18,9 @@ MOST_STATES = 2_000_000  # states of dynamic programming, all tokens together, b
 STATES_A_TOKEN = 16  # … or so many a token, of long inputs
 
 
-def settle(problem: Folded, *, most_states: int | None = None, needed: list[int] | None = None) -> Solution | None:
+def solve_lazily(
+    problem: Folded, *, most_states: int | None = None, needed: list[int] | None = None
+) -> Solution | None:
     """The best output, taking in only clauses that would be broken; None where no output is legal.
 
     The clauses that were taken in are added to `needed`. Raises `Intractable` where neither dynamic programming nor A*

@@ -10,7 +10,7 @@ import pytest
 import sidelight as sl
 from sidelight.errors import DataError
 from sidelight.rules import Domain, every, gallery, implies, rule
-from sidelight.rules.unseen import read_first, read_unseen, words_of
+from sidelight.rules.trials import try_rules, try_rules_on, words_of
 
 DOMAIN = Domain(["A", "B", "NOUN"])
 BEASTS = {"lion", "bear"}
@@ -49,16 +49,16 @@ RIGHT = {
 def test_a_label_behind_a_word_is_refused_before_there_is_an_input(wrong: str) -> None:
     for _ in range(2):  # what was refused once is refused again
         with pytest.raises(
-            DataError, match=r"test_unseen.py:.* the rule <lambda>: (there is no label 'NUON'|y\[…\] is)"
+            DataError, match=r"test_trials.py:.* the rule <lambda>: (there is no label 'NUON'|y\[…\] is)"
         ):
-            read_unseen([rule(WRONG[wrong])], DOMAIN)
+            try_rules([rule(WRONG[wrong])], DOMAIN)
     with pytest.raises(DataError, match="the rule <lambda>"):
-        read_first([rule(WRONG[wrong])], DOMAIN, [["a", "b"]])
+        try_rules_on([rule(WRONG[wrong])], DOMAIN, [["a", "b"]])
 
 
 @pytest.mark.parametrize("right", RIGHT)
 def test_labels_that_come_of_the_input_are_no_fault(right: str) -> None:
-    read_unseen([rule(RIGHT[right])], DOMAIN)
+    try_rules([rule(RIGHT[right])], DOMAIN)
 
 
 def test_rules_are_read_once_for_each_set_of_labels() -> None:
@@ -68,13 +68,13 @@ def test_rules_are_read_once_for_each_set_of_labels() -> None:
         read.append(len(x))
         return y[0] == "A"
 
-    read_unseen([rule(says)], DOMAIN)
+    try_rules([rule(says)], DOMAIN)
     assert read
     before = len(read)
-    read_unseen([rule(says).soft(1.0)], Domain(DOMAIN.labels))
+    try_rules([rule(says).soft(1.0)], Domain(DOMAIN.labels))
     assert len(read) == before
     with pytest.raises(DataError, match="no label 'A'"):
-        read_unseen([rule(says)], Domain(["C"]))
+        try_rules([rule(says)], Domain(["C"]))
 
 
 def test_words_of_functions_of_all_sorts() -> None:
