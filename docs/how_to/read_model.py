@@ -24,20 +24,13 @@ def case(w):
 
 
 MACROS = {
-    "x": str,
-    "lower": str.lower,
-    "folded": folded,
-    "shape": shape,
-    "case": case,
-    "number": str.isdigit,
-    "capitalized": lambda w: w[:1].isupper(),
-    "capitals": lambda w: len(w) > 1 and w.isupper(),
+    "x": str, "lower": str.lower, "folded": folded, "shape": shape, "case": case, "number": str.isdigit,
+    "capitalized": lambda w: w[:1].isupper(), "capitals": lambda w: len(w) > 1 and w.isupper(),
     "mixed": lambda w: w != w.lower() and w != w.upper() and w[1:] != w[1:].lower(),
     "initial": lambda w: len(w) == 2 and w[0].isupper() and w[1] == ".",
-    "hyphen": lambda w: "-" in w,
-    "digit": lambda w: any(map(str.isdigit, w)),
+    "hyphen": lambda w: "-" in w, "digit": lambda w: any(map(str.isdigit, w)),
     "punctuation": lambda w: w != "" and not any(map(str.isalnum, w)),
-}
+}  # fmt: skip
 
 
 def value(macro, w, classes):
