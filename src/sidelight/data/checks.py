@@ -101,7 +101,8 @@ def _length(x: Any) -> int | None:
 
 def check_weight(piece: Evidence, index: int) -> None:
     try:
-        usable = 0 <= piece.weight < LARGEST
+        single = type(piece.weight) is float or (np.ndim(piece.weight) == 0 and not np.iscomplexobj(piece.weight))
+        usable = single and 0 <= piece.weight < LARGEST
     except (TypeError, ValueError):
         usable = False
     if not usable:
