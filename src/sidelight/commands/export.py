@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Export a model for other programs, as plain JSON or as an ONNX graph.
 
-    Works for taggers of order 1 and classifiers. docs/how_to/export.md has a reader of the JSON in sixty lines.
+    Works for taggers of order 1 and classifiers. docs/how_to/export.md has a JSON reader of fifty lines.
     """
     from sidelight.models.export import export
 

@@ -1,7 +1,7 @@
 """A model in a form that other programs read: plain JSON, or ONNX. Chains of order 1, and classes.
 
-JSON holds the features by their names and the weights of each, so a program of sixty lines labels words with it
-(docs/how_to/export.md has one). ONNX holds the weights alone: features come in by their numbers (`models.onnx_graph`).
+JSON holds the names and weights of all features, so a program of fifty lines can label words (docs/how_to/export.md
+has one). ONNX holds only the weights: features are passed by number (`models.onnx_graph`).
 """
 
 from __future__ import annotations
