@@ -50,7 +50,7 @@ class Round:
     disagreement: float | None = None  # of models that must agree: Σ |q₁ − q₂| over all links, per target word
     validation: float | None = None  # accuracy on validation examples, at the end of a completion or an epoch
     last: bool = False  # training ends with this round
-    restart: int | None = None  # which of several learners this round belongs to; the very last round belongs to the selected one
+    restart: int | None = None  # the restart that this round belongs to; the last round is of the best one
     stopped: str | None = None  # why training ends, in the last round
     place: PlaceFigures | None = None  # of workers, if there are any
 
