@@ -36,9 +36,7 @@ class KindSummary:
     examples: int
     tokens: int
     weight: float
-    labels_per_token: float | None = (
-        None  # for partial and candidates; None if the number of labels is unknown
-    )
+    labels_per_token: float | None = None  # for partial and candidates; None if the number of labels is unknown
     ambiguous: float | None = None  # share of tokens with more than one possible label, for partial and candidates
     votes: VoteSummary | None = None  # for votes
 

@@ -120,8 +120,7 @@ class Training:
             began = time.perf_counter()
 
     def _take_up(self, state: State) -> Round:
-        """Resume from a checkpoint and return its last round, not marked as last if more rounds are allowed now.
-        """
+        """Resume from a checkpoint and return its last round, not marked as last if more rounds are allowed now."""
         values, arrays = state
         if "learner" not in values:
             raise ModelFileError(
