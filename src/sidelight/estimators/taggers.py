@@ -393,7 +393,7 @@ class Classifier(LearningEstimator):
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
     def decision_function(self, xs: Any) -> Floats:
-        """The score of every class; for two classes, the score of the second minus that of the first. # [N, K], or [N]"""
+        """The score of every class; for two classes, the second minus the first. # [N, K], or [N]"""
         scores = probabilities.class_scores(self._fitted(), xs, n_jobs=self.n_jobs)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 

@@ -154,7 +154,7 @@ class SpacyComponent:
         return self._error_handler
 
     def set_error_handler(self, handler: Callable[..., Any]) -> None:
-        """Set the function that is called with a batch of Docs that cannot be labelled; by default the error is raised."""
+        """Set the function to call with a batch of Docs that cannot be labelled; by default the error is raised."""
         self._error_handler = handler
 
     def _label(self, docs: Sequence[Any]) -> None:

@@ -77,7 +77,7 @@ def log_partitions(model: Model, xs: Any, *, clamp: Any = None, n_jobs: int | No
 
 
 def class_scores(model: Model, xs: Any, *, n_jobs: int | None = -1) -> Floats:
-    """The score of every class for single inputs; with hidden states, the log-sum over the states of a class. # [N, K]"""
+    """The score of every class for single inputs; with hidden states, the log-sum over a class's states. # [N, K]"""
     _, batch, scores = _scored(model, xs, None, n_jobs)
     if not len(batch):
         return np.zeros((0, len(model.labels.classes)))

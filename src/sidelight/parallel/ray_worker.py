@@ -66,7 +66,7 @@ class Weights:
     places: Ids | None = None  # [changed]
 
     def after(self, before: Any) -> Floats:
-        """The vector; if only changes were sent, the previous vector is updated in place, since a copy would take long."""
+        """The vector; if only changes were sent, the previous vector is updated in place, as a copy is slow."""
         if self.places is None:
             return self.values
         before[self.places] = self.values

@@ -303,7 +303,7 @@ class _DualEngine:
 
 
 def _duals_of(problem: LikelihoodProblem, costs: Floats | None) -> ChainDuals | BatchDuals:
-    """The dual of Gold terms: for first-order chains one distribution after another, for other structures all together."""
+    """The dual of Gold terms: one distribution after another for first-order chains, otherwise all together."""
     terms = [part for part in problem.terms if isinstance(part, LikelihoodTerms) and part.targets is not None]
     if len(terms) < len(problem.terms):
         raise ValueError("the solver eg learns from Gold only; use lbfgs or sgd")

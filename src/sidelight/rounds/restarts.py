@@ -146,7 +146,7 @@ class Restarts:
         return running, next(running.rounds)
 
     def _end(self, number: int) -> bool:
-        """Store the weights of a restart that has ended if no earlier one is as good; returns whether they were stored."""
+        """Store the weights of an ended restart if no earlier one is as good; returns whether they were stored."""
         learner, objective = self.running.pop(number).learner, self.objectives[number]
         if self.ended is not None and (objective, number) >= (self.ended.objective, self.ended.restart):
             return False

@@ -24,7 +24,7 @@ STEP = 1e-5  # of finite differences
 
 
 def has(what: str, ask: Callable[[], Any]) -> bool:
-    """Whether a structure supports an operation; raises `BrokenLaw` if it does not, but fails to raise `Intractable`."""
+    """Whether a structure supports an operation; raises `BrokenLaw` if it neither does nor raises `Intractable`."""
     try:
         ask()
     except Intractable as error:
