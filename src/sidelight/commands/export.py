@@ -1,4 +1,4 @@
-"""`sidelight export`: a model for programs that know nothing of this library."""
+"""`sidelight export`: a model for programs without this library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sidelight.commands.shared.outputs import check_writable, note, size_of
 
 
 class ExportForm(StrEnum):
-    """What may be written."""
+    """The formats."""
 
     json = "json"
     onnx = "onnx"
