@@ -123,8 +123,8 @@ def command(
         return
     limited(loaded, seconds)
     if against is None and tool_of(file, format) is None:
-        reads, told = [file, model, *(rules or ())], [format, label_column, scheme, inference]
-        journal = Journal(json.with_name(json.name + ".journal"), run_mark(reads, told)) if resume and json else None
+        reads, reading = [file, model, *(rules or ())], [format, label_column, scheme, inference]
+        journal = Journal(json.with_name(json.name + ".journal"), run_mark(reads, reading)) if resume and json else None
         first = _tally(model, file, format, label_column, scheme, journal, rules, inference, jobs, place).evaluation()
         write_json({"model": str(model), **first.as_dict()}, json)
         write(f"{first}\n", None)
@@ -172,8 +172,8 @@ def _tally(
     after, tally = START, Tally(scheme)
     if journal is not None:
         with reading(journal.path, remedy=REMEDY):
-            if (said := journal.said()) is not None:
-                after, tally = said[0], Tally.of_dict(mapping_of(said[1], "tally"))
+            if (entry := journal.said()) is not None:
+                after, tally = entry[0], Tally.of_dict(mapping_of(entry[1], "tally"))
         note_resumed(after)
 
     def told(last: Position) -> None:
@@ -201,9 +201,11 @@ def _tallies_there(
     first: Any = None
     pieces = file_pieces(file, corpus.format, after=after, parts=PARTS)
     full = (piece for piece in pieces if not piece.is_blank)
-    for told, last, tally in pieces_there(place, _tallied_there, full, model, corpus, file, scheme, place.n_jobs):
-        first = first or told
-        check_columns(first, told)
+    for piece_first, last, tally in pieces_there(
+        place, _tallied_there, full, model, corpus, file, scheme, place.n_jobs
+    ):
+        first = first or piece_first
+        check_columns(first, piece_first)
         yield last, tally
     if first is None and not after.begin:  # the file is empty: raise the reader's error
         next(corpus.pieces("gold", file))

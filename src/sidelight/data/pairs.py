@@ -89,8 +89,8 @@ def _read(line: str, kind: str, place: FileLine) -> Item:
         place.fail(f"{more[0]!r} after the pair", "write links, then yes or no, then a score, with tabs between")
     if answer is None and kind == "companion":
         place.fail("neither yes nor no", "add yes or no after a tab")
-    said = _links(links, kind, x, place)
-    return Item(x, said, answer, None, origin=Origin(place.file, (place.line,)))
+    alignment = _links(links, kind, x, place)
+    return Item(x, alignment, answer, None, origin=Origin(place.file, (place.line,)))
 
 
 def _links(cell: str, kind: str, x: tuple[str, str], place: FileLine) -> tuple[tuple[int, int | None], ...] | None:

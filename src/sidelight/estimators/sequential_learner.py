@@ -220,14 +220,14 @@ class SequentialLearner(Estimator):
             learned = np.zeros(data.space.n_labels, dtype=np.uint8)
             for name in done:
                 learned[self._parts[name].choices] = 1
-            return learn_by_likelihood(data, choices, earlier, learned, tied=tied, C=float(self.C), told=progress)
+            return learn_by_likelihood(data, choices, earlier, learned, tied=tied, C=float(self.C), report=progress)
         thick = np.zeros(data.space.n_labels)
         for name, part in self._parts.items():
             thick[part.choices] = self._number("margin", name)
         passes = max(int(self._number("passes", name)) for name in names)
         margins = data.margins(thick)
         return learn_by_perceptron(
-            data, choices, earlier, tied=tied, margins=margins, passes=passes, seed=self.seed, told=progress
+            data, choices, earlier, tied=tied, margins=margins, passes=passes, seed=self.seed, report=progress
         )
 
     def _told(self, name: str, sweeps: int, updates: int, objective: float | None) -> None:

@@ -58,8 +58,8 @@ class Counted:
 
     def frequent(self, least: int) -> Self:
         """Those that occur so often."""
-        kept = self.counts >= least
-        return type(self)(*(getattr(self, field.name)[kept] for field in fields(self)))
+        mask = self.counts >= least
+        return type(self)(*(getattr(self, field.name)[mask] for field in fields(self)))
 
     def write(self, folder: Path, name: str) -> None:
         """Write a run."""
@@ -106,8 +106,8 @@ class FeatureCounts:
         features = []
         for m in range(len(self._new)):
             self._merge(m)
-            kept = self._frequent(m, least) if self.runs else self._sorted[m].frequent(least)
-            features.append(np.ascontiguousarray(kept.parts[np.argsort(kept.first, kind="stable")]))
+            frequent = self._frequent(m, least) if self.runs else self._sorted[m].frequent(least)
+            features.append(np.ascontiguousarray(frequent.parts[np.argsort(frequent.first, kind="stable")]))
         self.extractor.learn(features)
         return self.extractor
 

@@ -202,8 +202,8 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
         ones = np.ones(xs.shape[0], dtype=np.int64)
         return Matrix(xs, lengths=ones) if hasattr(xs, "tocsr") else Matrix(dense=xs, lengths=ones)
     if isinstance(xs, str | bytes | Mapping | Set) or not _can_be_listed(xs):
-        wanted = "lists of tokens" if sequences else "lists of words, or dicts of features"
-        raise DataError(f"{type(xs).__name__} instead of a list of inputs", remedy=f"give a list of {wanted}")
+        expected = "lists of tokens" if sequences else "lists of words, or dicts of features"
+        raise DataError(f"{type(xs).__name__} instead of a list of inputs", remedy=f"give a list of {expected}")
     if not sequences:
         xs = list(xs)
         if (rows := matrix_of(xs)) is not None:
@@ -218,8 +218,8 @@ def _plain(i: int, x: Any, sequences: bool) -> Any:
     """An input as it is, or the list of strings that an array or a Series holds."""
     x = by_position(x)
     if isinstance(x, str):
-        wanted = "a list of tokens" if sequences else "a list of words, or a dict of features"
-        raise DataError(f"input {i} is a string", remedy=f"give {wanted}; split() makes words of it")
+        expected = "a list of tokens" if sequences else "a list of words, or a dict of features"
+        raise DataError(f"input {i} is a string", remedy=f"give {expected}; split() makes words of it")
     if isinstance(x, np.ndarray):
         if x.dtype.kind not in "UO":
             raise DataError(f"input {i} is an array of numbers", remedy="sidelight.Matrix takes rows of numbers")
@@ -287,10 +287,10 @@ def check_kinds(xs: Sequence[Any], trained: Collection[str]) -> None:
         for t, token in enumerate(x)
         if kind_of(type(token)) not in known
     )
-    wanted = " and ".join(sorted(trained))
+    expected = " and ".join(sorted(trained))
     raise DataError(
-        f"input {i}, token {t}: {kind} where the model was trained on {wanted}",
-        remedy=f"give tokens as {wanted}, with the names that training had, or train on {kind}",
+        f"input {i}, token {t}: {kind} where the model was trained on {expected}",
+        remedy=f"give tokens as {expected}, with the names that training had, or train on {kind}",
     )
 
 
@@ -335,10 +335,10 @@ def refuse_attributes(columns: Sequence[Sequence[Any]], *, trained: int) -> None
     alike = len(words) > 1 and len(set(words)) == 1
     beside = alike and any(all(map(_is_named, column)) and len(set(column)) > 1 for column in columns[1:])
     if named or beside:
-        wanted = "words" if trained == 1 else f"{trained} columns"
+        expected = "words" if trained == 1 else f"{trained} columns"
         raise DataError(
-            f"tokens are lists of attributes ({words[0]!r}, …) where the model was trained on {wanted}",
-            remedy=f"give {wanted}, or train on attributes: features=sl.features.attributes()",
+            f"tokens are lists of attributes ({words[0]!r}, …) where the model was trained on {expected}",
+            remedy=f"give {expected}, or train on attributes: features=sl.features.attributes()",
         )
 
 

@@ -104,10 +104,10 @@ def taken(offsets: Ints, which: Ints | Sequence[int]) -> tuple[Ints, Ints]:
     >>> [found.tolist() for found in taken(np.array([0, 2, 5, 6]), [2, 0])]
     [[0, 1, 3], [5, 0, 1]]
     """
-    chosen = np.asarray(which, dtype=np.int64)
-    lengths = np.diff(offsets)[chosen]
+    positions = np.asarray(which, dtype=np.int64)
+    lengths = np.diff(offsets)[positions]
     own = offsets_of(lengths)
-    return own, np.repeat(offsets[chosen] - own[:-1], lengths) + np.arange(int(own[-1]), dtype=np.int64)
+    return own, np.repeat(offsets[positions] - own[:-1], lengths) + np.arange(int(own[-1]), dtype=np.int64)
 
 
 def usable(values: Floats | Floats32) -> bool:

@@ -70,8 +70,8 @@ def _any(char: str) -> bool:
     return True
 
 
-def _literal(wanted: str) -> Test:
-    return lambda char: char == wanted
+def _literal(literal: str) -> Test:
+    return lambda char: char == literal
 
 
 def _escaped(name: str) -> Test:
@@ -97,7 +97,7 @@ def _found(steps: list[PatternStep], text: str, first: bool, last: bool) -> str 
         ways = [(step + 1, at), *([goes_on] if fits else [])]
         if often == "perhaps":
             ways.reverse()
-        return next((found for way in ways if (found := end(*way)) is not None), None)
+        return next((position for way in ways if (position := end(*way)) is not None), None)
 
     starts = range(1) if first else range(len(text) + 1)
     return next((text[start:stop] for start in starts if (stop := end(0, start)) is not None), None)

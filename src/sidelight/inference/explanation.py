@@ -177,8 +177,8 @@ def explain_variables(
     of_rule = [[clause for clause in problem.clauses if clause.rule == k] for k in range(len(names))]
 
     def best(prices: Sequence[float]) -> Solution:
-        kept = [clause for clause in problem.clauses if prices[clause.rule]]
-        return solve(problem.with_clauses(kept), method=method if kept else "auto", names=names)
+        priced = [clause for clause in problem.clauses if prices[clause.rule]]
+        return solve(problem.with_clauses(priced), method=method if priced else "auto", names=names)
 
     return _explained(
         words=[f"{kind}[{_key(key)}]" for kind, key in called],
@@ -250,23 +250,23 @@ def _used(
 def _counters(pieces: Sequence[Piece], price: float, used: set[int] | None) -> str:
     done = "dropped" if price == np.inf else "penalised"
     kinds = Counter(piece.kind for piece in pieces)
-    said = []
+    parts = []
     if kinds["constant"]:
-        said.append("a constant violation")
+        parts.append("a constant violation")
     for kind, what in (("token", "label"), ("edge", "edge")):
         own = [piece for piece in pieces if piece.kind == kind and piece.degrees is not None]
         if own:
             number = sum(int((piece.degrees > 0).sum()) for piece in own if piece.degrees is not None)
             places = len({piece.at for piece in own})
-            said.append(f"{many(number, what)} {done} at {many(places, 'token')}")
+            parts.append(f"{many(number, what)} {done} at {many(places, 'token')}")
     own = [piece for piece in pieces if piece.kind == "counter"]
     needed = [piece for piece in own if used is None or id(piece) in used]
     if needed:
         states = max(piece.counter().states for piece in needed)
-        said.append(f"{many(len(needed), 'counter')}, up to {many(states, 'state')}")
+        parts.append(f"{many(len(needed), 'counter')}, up to {many(states, 'state')}")
     if len(needed) < len(own):
-        said.append(f"{many(len(own) - len(needed), 'counter')} not needed")
-    return "; ".join(said)
+        parts.append(f"{many(len(own) - len(needed), 'counter')} not needed")
+    return "; ".join(parts)
 
 
 def _tables(clauses: Sequence[Clause], solution: Solution) -> str:

@@ -33,12 +33,12 @@ class ClauseShape:
 
     def __init__(self, says: Expr, penalty: float, sizes: Sequence[int]) -> None:
         seen: dict[int, int] = {}
-        said = signature(says, seen)
+        key = signature(says, seen)
         self.says, self.order = says, tuple(seen)
         self.scope: Scope = tuple(sorted(seen))
         shape = tuple(sizes[v] for v in seen)
         self.cells = math.prod(shape)
-        self.key = said, shape, tuple(seen[v] for v in self.scope), penalty
+        self.key = key, shape, tuple(seen[v] for v in self.scope), penalty
 
     def __hash__(self) -> int:
         return hash(self.key)

@@ -23,19 +23,19 @@ def conflicting_rules(clauses: Sequence[Clause], feasible: Feasible) -> tuple[in
     Empty where there is no output even without rules.
     """
     hard = [clause for clause in clauses if clause.hard]
-    kept = list(dict.fromkeys(clause.rule for clause in hard))
+    rest = list(dict.fromkeys(clause.rule for clause in hard))
 
     def possible(rules: Sequence[int]) -> bool:
-        chosen = set(rules)
-        return feasible(tuple(clause for clause in hard if clause.rule in chosen))
+        subset = set(rules)
+        return feasible(tuple(clause for clause in hard if clause.rule in subset))
 
     if not possible(()):
         return ()
-    for rule in tuple(kept):
-        without = [other for other in kept if other != rule]
+    for rule in tuple(rest):
+        without = [other for other in rest if other != rule]
         if not possible(without):
-            kept = without
-    return tuple(kept)
+            rest = without
+    return tuple(rest)
 
 
 def infeasible(clauses: Sequence[Clause], feasible: Feasible, names: Sequence[str] = ()) -> Infeasible:
@@ -67,4 +67,4 @@ def legal(problem: RuledProblem, clauses: Sequence[Clause]) -> bool:
 
 def no_output(problem: RuledProblem, names: Sequence[str] = ()) -> Infeasible:
     """The error that names a smallest set of rules in conflict, for a problem that has no legal output."""
-    return infeasible(problem.clauses, lambda chosen: legal(problem, chosen), names)
+    return infeasible(problem.clauses, lambda subset: legal(problem, subset), names)

@@ -44,14 +44,14 @@ def _not_proved(left: int, count: int) -> str:
 def warn_of_early_ends(proved: NDArray[np.bool_] | None) -> None:
     """Warn the caller of an estimator where outputs of its structure are not proved to be the best."""
     if proved is not None and not proved.all():
-        said = _not_proved(int((~proved).sum()), len(proved))
+        message = _not_proved(int((~proved).sum()), len(proved))
         why = "time ran out, or a relaxation was rounded"
         remedy = "give the structure more seconds, or exact=True; space.solved(…) of a batch tells which"
-        warnings.warn(f"{said}: {why}; {remedy}", NotProved, stacklevel=4)
+        warnings.warn(f"{message}: {why}; {remedy}", NotProved, stacklevel=4)
 
 
 def warn_of_unproved(proofs: Sequence[Proof]) -> None:
     """Warn the caller of the caller where outputs are not proved to be the best."""
-    said = unproved(proofs)
-    if said is not None:
-        warnings.warn(f"{said}; solutions(…) tells which, the method 'auto' is exact", NotProved, stacklevel=3)
+    message = unproved(proofs)
+    if message is not None:
+        warnings.warn(f"{message}; solutions(…) tells which, the method 'auto' is exact", NotProved, stacklevel=3)

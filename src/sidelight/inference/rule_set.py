@@ -312,7 +312,7 @@ class RuleSet:
         if check_method(method) != "auto":
             chain = self.lattice(x, own, scores, example=example) if method in ON_FOLDED else None
             problem = self.problem(x, own, scores, example=example)
-            return solve(problem, method=method, names=self.names, given=chain, beam_width=self.beam_width)
+            return solve(problem, method=method, names=self.names, folding=chain, beam_width=self.beam_width)
         if plain is None:
             plain = solve_lazily(lattice_with(scores.problem(own), LoweredClauses((), (), ())))
         if plain is not None and self.obeyed(x, plain.labels, example=example):

@@ -51,7 +51,7 @@ class AnyRuled(Protocol):
         """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
         ...
 
-    def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
+    def degrees(self, labels: Ids, starts: Ints, needed: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
         """How often each output breaks the rules that are asked for, by their numbers, input by input."""
         ...
 
@@ -150,11 +150,11 @@ class RuledInputs:
         """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
         return counted_by(self, labels, starts)
 
-    def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
+    def degrees(self, labels: Ids, starts: Ints, needed: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
         """How often each output breaks the rules that are asked for, by their numbers, input by input."""
         every, bounds, broken = labels.tolist(), starts.tolist(), []
         for numbers, which in self.groups:
-            mine = [k for k in numbers if asked[k]]
+            mine = [k for k in numbers if needed[k]]
             rules = RuleSet([self.rules[k] for k in mine], self.domain, penalties=[1.0] * len(mine))
             for i in which.tolist() if mine else ():
                 output = every[bounds[i] : bounds[i + 1]]

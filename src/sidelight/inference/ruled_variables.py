@@ -88,11 +88,11 @@ class RuledVariables:
         """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
         return counted_by(self, labels, starts)
 
-    def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
+    def degrees(self, labels: Ids, starts: Ints, needed: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
         """How often each output breaks the rules that are asked for, by their numbers, input by input."""
         broken = []
         for i, x in enumerate(self.xs):
-            mine = [k for k in self.numbers[i] if asked[k]]
+            mine = [k for k in self.numbers[i] if needed[k]]
             if mine:
                 y = self._known(i, labels[starts[i] : starts[i + 1]])
                 often = {k: self.rules[k].violations(x, y, example=self.places[i]) for k in mine}

@@ -203,7 +203,7 @@ class LinearFeatures(FullWeights):
     def null_label(self) -> bool:
         return False
 
-    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
+    def counts(self, differences: Differences, n_jobs: int | None) -> SparseRows:
         """The features of outputs, as `differences`."""
         raise NotImplementedError
 

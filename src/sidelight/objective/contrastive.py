@@ -312,11 +312,11 @@ class ListedContrastiveTerms(FeatureTerms):
         if dictionary is not None:
             space, near = space.inside(dictionary), near.inside(np.ascontiguousarray(dictionary[listed.tokens]))
         there = near.feasible(n_jobs=batch.n_jobs)
-        kept = np.flatnonzero(there)
+        possible = np.flatnonzero(there)
         ptr = offsets_of(there.astype(np.int64))[listed.ptr]  # [N + 1]
         own = FullFeatures.of(scorer.rows, scorer.layout, n_jobs=batch.n_jobs)
-        around = FullFeatures.of(rows.take(kept), scorer.layout, n_jobs=batch.n_jobs)
-        return cls(own, space, prices, ptr, around, near.take(kept), admitted)
+        around = FullFeatures.of(rows.take(possible), scorer.layout, n_jobs=batch.n_jobs)
+        return cls(own, space, prices, ptr, around, near.take(possible), admitted)
 
     @property
     def known(self) -> Space:

@@ -172,8 +172,8 @@ def add_outputs(
             rows = features.differences(every, labels, None, scales=prices, n_jobs=n_jobs)
         else:
             assert isinstance(features, FullFeatures)
-            wanted = Differences.of(every, labels, None, scales=prices)
-            rows = difference_rows(features.rows, features.layout, wanted, n_jobs=n_jobs)
+            differences = Differences.of(every, labels, None, scales=prices)
+            rows = difference_rows(features.rows, features.layout, differences, n_jobs=n_jobs)
         np.add.at(gradient, rows.indices, rows.values)
 
 

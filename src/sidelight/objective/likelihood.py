@@ -261,7 +261,7 @@ class LabelledBlocks:
     def of(cls, blocks: OneAtATime[Labelled], held: Held) -> LabelledBlocks:
         """Blocks with the sums over all their inputs."""
         known = [(part.prices, np.diff(part.batch.starts)) for part in blocks]
-        prices, lengths = (np.concatenate(found) for found in zip(*known))
+        prices, lengths = (np.concatenate(parts) for parts in zip(*known))
         return cls(blocks, held, prices, offsets_of(lengths))
 
 
@@ -298,8 +298,8 @@ class AllLinearWeights(AllWeights, LinearFeatures):
     def take(self, which: Ints) -> Self:
         return replace(self, scorer=self.scorer.take(which), linear=self.linear.take(which))
 
-    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
-        which, plus, minus, scales, thresholds = wanted
+    def counts(self, differences: Differences, n_jobs: int | None) -> SparseRows:
+        which, plus, minus, scales, thresholds = differences
         outputs = plus, minus if len(minus) else None
         return self.linear.differences(which, *outputs, scales=scales, thresholds=thresholds, n_jobs=n_jobs)
 

@@ -211,20 +211,20 @@ def in_order(place: Place, function: Function, items: Iterable[Any], *common: An
     process.
     """
     answers: dict[int, _Told] = {}
-    wanted = 0
+    following = 0
     warned: set[type[Warning]] = set()
-    for number, told in place.each_done(_told, items, function, common, ahead=2, most=WAITING * place.size):
-        answers[number] = told
-        while wanted in answers:
-            told = answers.pop(wanted)
-            for category, text in told.warnings:
+    for number, outcome in place.each_done(_told, items, function, common, ahead=2, most=WAITING * place.size):
+        answers[number] = outcome
+        while following in answers:
+            outcome = answers.pop(following)
+            for category, text in outcome.warnings:
                 if category not in warned:
                     warned.add(category)
                     warnings.warn(text, category, stacklevel=2)
-            if told.error is not None:
-                raise told.error
-            yield told.answer
-            wanted += 1
+            if outcome.error is not None:
+                raise outcome.error
+            yield outcome.answer
+            following += 1
 
 
 class _Told(NamedTuple):
@@ -238,13 +238,13 @@ class _Told(NamedTuple):
 def _told(item: Any, function: Function, common: tuple[Any, ...]) -> _Told:
     answer: Any = None
     error: SidelightError | None = None
-    with warnings.catch_warnings(record=True) as given:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
             answer = function(item, *common)
         except SidelightError as found:
             error = found
-    return _Told(answer, error, [(one.category, str(one.message)) for one in given])
+    return _Told(answer, error, [(one.category, str(one.message)) for one in caught])
 
 
 def _of_lot(lot: tuple[list[Any], int], function: Function, common: tuple[Any, ...], n_jobs: int | None) -> Any:

@@ -147,8 +147,8 @@ class LearnerSpec:
     @classmethod
     def learns_from(cls) -> str:
         """A description of the evidence that it takes."""
-        said = ", ".join(in_words(kind) for kind in cls.takes) + cls.and_takes
-        return said + "".join(f"; {in_words(kind)} is ignored" for kind in cls.ignores)
+        text = ", ".join(in_words(kind) for kind in cls.takes) + cls.and_takes
+        return text + "".join(f"; {in_words(kind)} is ignored" for kind in cls.ignores)
 
     @classmethod
     def entry(cls) -> tuple[str, ...]:

@@ -37,8 +37,8 @@ def _arcs(structure: DependencyTree, t: int, length: int, head: Any, relation: A
 
 def _relations(items: Sequence[Item]) -> dict[str, Any]:
     """The relations in trees; none if trees have no relations."""
-    said = (relation for item in items for _, relation in item.said or ())
-    names = {name for one in said if one is not None for name in ([one] if isinstance(one, str) else one)}
+    relations = (relation for item in items for _, relation in item.said or ())
+    names = {name for one in relations if one is not None for name in ([one] if isinstance(one, str) else one)}
     return {"relations": tuple(sorted(names - {UNKNOWN}))}
 
 

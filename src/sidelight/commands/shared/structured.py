@@ -176,10 +176,10 @@ class StructureTask:
         outside = {id(golds[i]) for i in np.flatnonzero(batch.space.admits(targets) == 0).tolist()}
         if outside:
             self.notes.append(f"{len(outside):,} of {len(golds):,} in --gold are left out: {self.entry.left_out}")
-        kept = [piece for piece in evidence if id(piece) not in outside]
-        if not kept:
+        fitting = [piece for piece in evidence if id(piece) not in outside]
+        if not fitting:
             raise DataError("no evidence is left", remedy=self.entry.left_out)
-        return kept
+        return fitting
 
     def _spoiled(self, evidence: Sequence[Evidence]) -> list[Evidence]:
         if self.shuffle_good < 0:
@@ -232,8 +232,10 @@ class StructureAnswers(NamedTuple):
 def answers_of(model: Model, xs: Sequence[Any], *, jobs: int, place: str | None = None) -> StructureAnswers:
     """The best structures of inputs, with their scores as answers."""
     where = place_of(place, jobs)
-    found = in_lots(where, _answers, xs, model, few=1) if where.remote else _answers(xs, model, jobs)
-    return StructureAnswers([one[0] for one in found], np.array([one[1] for one in found]), [one[2] for one in found])
+    answers = in_lots(where, _answers, xs, model, few=1) if where.remote else _answers(xs, model, jobs)
+    return StructureAnswers(
+        [one[0] for one in answers], np.array([one[1] for one in answers]), [one[2] for one in answers]
+    )
 
 
 def _answers(xs: Sequence[Any], model: Model, jobs: int | None) -> list[tuple[Any, float, bool | None]]:

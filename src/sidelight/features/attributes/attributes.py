@@ -149,8 +149,8 @@ class AttributeExtractor:
 
     def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         check_kinds(xs, self.trained)
-        kept = len(self._keys) + len(self._of_columns) + len(self._of_pairs) + len(self._of_names)
-        if kept > max(KEPT, 4 * self.n_attributes):
+        size = len(self._keys) + len(self._of_columns) + len(self._of_pairs) + len(self._of_names)
+        if size > max(KEPT, 4 * self.n_attributes):
             self._forget()
         rows, unknown = self._rows(xs)
         if unknown > len(rows.indices):

@@ -132,25 +132,25 @@ class SegmentSource:
             keys = np.empty(int(self.starts[-1]) * self.most, dtype=np.uint64)
             self._fill(f, 0, count, keys)
             rows = np.arange(len(keys)) if which is None else which
-            first, kept = self._frequent(keys[rows])
-            return kept, rows[first], lambda row: self.name(f, row)
+            first, frequent = self._frequent(keys[rows])
+            return frequent, rows[first], lambda row: self.name(f, row)
 
         out = threads(run, range(len(self.features.families) + len(self.lexicons)), n_jobs=n_jobs)
         if self.features.function is not None:
             indptr, keys = self.function_keys
             rows = np.arange(len(indptr) - 1) if which is None else which
             entries = np.concatenate([np.arange(0), *(np.arange(indptr[r], indptr[r + 1]) for r in rows)])
-            first, kept = self._frequent(keys[entries])
-            out.append((kept, entries[first], lambda entry: self.function_names[entry]))
+            first, frequent = self._frequent(keys[entries])
+            out.append((frequent, entries[first], lambda entry: self.function_names[entry]))
         return out
 
     def _frequent(self, keys: Keys) -> tuple[Ints, Keys]:
         """Where distinct keys come first, and the keys, of those that are frequent enough."""
         present = np.flatnonzero(keys != tables.NO_KEY)
         known, first, counts = np.unique(keys[present], return_index=True, return_counts=True)
-        kept = np.flatnonzero(counts >= self.features.min_count)
-        kept = kept[np.argsort(first[kept])]
-        return present[first[kept]], known[kept]
+        frequent = np.flatnonzero(counts >= self.features.min_count)
+        frequent = frequent[np.argsort(first[frequent])]
+        return present[first[frequent]], known[frequent]
 
     def name(self, f: int, row: int) -> str:
         """The name of the feature that family f has at a row."""

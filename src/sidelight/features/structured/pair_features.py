@@ -227,23 +227,23 @@ def add_pairs(strings: Strings, slopes: Floats, gradient: Floats) -> None:
                 gradient[places[k]] += values[k] * alone[j - c]
 
 
-def pair_differences(strings: Strings, wanted: Differences) -> SparseRows:
+def pair_differences(strings: Strings, differences: Differences) -> SparseRows:
     """The rows wanted; outputs are choices of left symbols [T]."""
     symbols = np.diff(strings.starts) + np.diff(strings.ends)
 
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(strings, part, room)
 
-    return filled_rows(wanted, lambda part: 1 + 2 * MOST * symbols[part.which], fill)
+    return filled_rows(differences, lambda part: 1 + 2 * MOST * symbols[part.which], fill)
 
 
 @kernel
-def _fill(strings: Strings, wanted: Differences, room: RowRoom) -> None:
-    for r, i in enumerate(wanted.which):
-        count = begin_row(room, wanted.thresholds[r])
-        count = _add_output(strings, i, wanted.plus, wanted.scales[r], room, count)
-        if wanted.minus.shape[0] > 0:
-            count = _add_output(strings, i, wanted.minus, -wanted.scales[r], room, count)
+def _fill(strings: Strings, differences: Differences, room: RowRoom) -> None:
+    for r, i in enumerate(differences.which):
+        count = begin_row(room, differences.thresholds[r])
+        count = _add_output(strings, i, differences.plus, differences.scales[r], room, count)
+        if differences.minus.shape[0] > 0:
+            count = _add_output(strings, i, differences.minus, -differences.scales[r], room, count)
         end_row(room, r, count)
 
 

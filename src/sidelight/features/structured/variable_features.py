@@ -210,7 +210,7 @@ class Choices(NamedTuple):
 
 
 def variable_differences(
-    rows: Rows, variables: Variables, layout: VariableLayout, wanted: Differences, *, n_jobs: int | None = 1
+    rows: Rows, variables: Variables, layout: VariableLayout, differences: Differences, *, n_jobs: int | None = 1
 ) -> SparseRows:
     """The rows wanted; outputs are choices [V]."""
     places = np.array([(layout.tables_at[k], *layout.first[list(pair)]) for k, pair in enumerate(layout.pairs)])
@@ -218,12 +218,12 @@ def variable_differences(
     tables = variables.pair_starts, variables.pairs, places.reshape(-1, 3).astype(np.int64), widths
     choices = Choices(layout.n_labels, layout.attributes_at, *tables)
     entries = np.diff(rows.indptr[rows.starts]) + np.diff(rows.starts) + np.diff(variables.pair_starts)
-    sides = 2 if len(wanted.minus) else 1
+    sides = 2 if len(differences.minus) else 1
 
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(rows.starts, rows.tokens, choices, part, room)
 
-    return filled_rows(wanted, lambda part: 1 + sides * entries[part.which], fill, n_jobs=n_jobs)
+    return filled_rows(differences, lambda part: 1 + sides * entries[part.which], fill, n_jobs=n_jobs)
 
 
 def add_variable_parts(
@@ -237,13 +237,13 @@ def add_variable_parts(
 
 
 @kernel
-def _fill(starts: Ints, tokens: TokenFeatures, choices: Choices, wanted: Differences, room: RowRoom) -> None:
-    for r, i in enumerate(wanted.which):
-        first, last, scale = starts[i], starts[i + 1], wanted.scales[r]
-        count = begin_row(room, wanted.thresholds[r])
-        count = _add_output(first, last, i, wanted.plus, tokens, choices, scale, room, count)
-        if wanted.minus.shape[0] > 0:
-            count = _add_output(first, last, i, wanted.minus, tokens, choices, -scale, room, count)
+def _fill(starts: Ints, tokens: TokenFeatures, choices: Choices, differences: Differences, room: RowRoom) -> None:
+    for r, i in enumerate(differences.which):
+        first, last, scale = starts[i], starts[i + 1], differences.scales[r]
+        count = begin_row(room, differences.thresholds[r])
+        count = _add_output(first, last, i, differences.plus, tokens, choices, scale, room, count)
+        if differences.minus.shape[0] > 0:
+            count = _add_output(first, last, i, differences.minus, tokens, choices, -scale, room, count)
         end_row(room, r, count)
 
 

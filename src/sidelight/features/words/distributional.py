@@ -87,16 +87,16 @@ def word_classes(
     words, ids, starts = _numbered(sentences)
     counts = np.bincount(ids, minlength=len(words))
     order = np.argsort(-counts, kind="stable")  # frequent words first, ties in order of appearance
-    kept = order[counts[order] >= min_count]
-    if not len(kept):
+    frequent = order[counts[order] >= min_count]
+    if not len(frequent):
         return WordClasses((), np.empty((0, len(sizes)), dtype=np.int32))
     rank = np.full(len(words), -1, dtype=np.int64)
-    rank[kept] = np.arange(len(kept))
-    vectors = _directions(_shares(rank[ids], starts, len(kept), contexts), dimensions, seed)
-    most = max(1, len(kept) // WORDS_A_CLASS)
+    rank[frequent] = np.arange(len(frequent))
+    vectors = _directions(_shares(rank[ids], starts, len(frequent), contexts), dimensions, seed)
+    most = max(1, len(frequent) // WORDS_A_CLASS)
     rng = np.random.default_rng(seed)
     levels = [_k_means(vectors, min(size, most), rng) for size in sorted(sizes)]
-    return WordClasses(tuple(words[i] for i in kept), np.stack(levels, axis=1).astype(np.int32))
+    return WordClasses(tuple(words[i] for i in frequent), np.stack(levels, axis=1).astype(np.int32))
 
 
 def _numbered(sentences: Sequence[Sequence[Any]]) -> tuple[list[str], Ints, Ints]:

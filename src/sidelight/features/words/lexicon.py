@@ -201,18 +201,18 @@ class Views:
         return out
 
     def _column(self, columns: Columns, column: int, views: list[int], work: Work, anew: bool) -> NDArray[Any]:
-        kept = self._kept.get(column)
-        if kept is None or anew or len(kept) > KEPT:
-            kept = self._kept[column] = {}
+        cached = self._kept.get(column)
+        if cached is None or anew or len(cached) > KEPT:
+            cached = self._kept[column] = {}
         strings = columns.columns[column]
         try:
-            joined = b"".join(map(kept.__getitem__, strings))
+            joined = b"".join(map(cached.__getitem__, strings))
         except (KeyError, TypeError):  # strings that are new, or no strings
-            new = [text for text in distinct(strings) if text not in kept]
+            new = [text for text in distinct(strings) if text not in cached]
             rows = np.ascontiguousarray(work(views, new).T).tobytes()  # [W, V]
             width = len(views) * self.dtype.itemsize
-            kept.update(zip(new, [rows[k : k + width] for k in range(0, len(rows), width)]))
-            joined = b"".join(map(kept.__getitem__, strings))
+            cached.update(zip(new, [rows[k : k + width] for k in range(0, len(rows), width)]))
+            joined = b"".join(map(cached.__getitem__, strings))
         return np.frombuffer(joined, dtype=self.dtype).reshape(len(strings), len(views)).T
 
 

@@ -255,10 +255,10 @@ class ExpectationBatch:
         names = reading.hard_rules
 
         def feasible(clauses: tuple[Clause, ...]) -> bool:
-            chosen = reading.only([names[clause.rule] for clause in clauses])
-            if not chosen.counters:
-                return possible(free[part], transition, chosen)
-            chain = paired(free[part], transition, chosen)
+            subset = reading.only([names[clause.rule] for clause in clauses])
+            if not subset.counters:
+                return possible(free[part], transition, subset)
+            chain = paired(free[part], transition, subset)
             return possible(chain.scores, chain.transition, chain.reading)
 
         error = infeasible([Clause(k, TRUE) for k in range(len(names))], feasible, names)
