@@ -303,7 +303,9 @@ def _kind_rows(description: Description) -> list[tuple[str, ...]]:
             note = f"{size}{row.ambiguous:.1%} ambiguous"
         elif row.votes is not None:
             cast = row.votes
-            note = f"{cast.votes:,} votes of {cast.functions} functions on {cast.covered / row.tokens:.1%} of the tokens"
+            note = (
+                f"{cast.votes:,} votes of {cast.functions} functions on {cast.covered / row.tokens:.1%} of the tokens"
+            )
         elif row.kind == Companion.kind:
             note = f"{description.good} good, {description.bad} bad"
         rows.append((row.kind, f"{row.examples:,}", f"{row.tokens:,}", f"{row.weight:,.10g}", note))

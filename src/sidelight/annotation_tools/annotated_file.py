@@ -56,7 +56,7 @@ def annotated(
     documents, evidence, misfits = tuple(docs), list[Evidence](), list[Misfit]()
     for doc in documents:
         rows: list[list[Labels]] = []  # of each annotator, of each line
-        for answer in doc.said:
+        for answer in doc.answers:
             labelled, wrong = fitted(doc, answer, scheme=scheme, labels=labels)
             misfits += wrong
             if answer.annotations or empty == "gold":
@@ -65,7 +65,7 @@ def annotated(
             different = list(dict.fromkeys(tuple(row[n]) for row in rows))
             evidence.append(_piece(doc, n, x, different))
     if misfits:
-        warnings.warn(LeftOut(told(misfits)), stacklevel=3)
+        warnings.warn(LeftOut(warning_text(misfits)), stacklevel=3)
     return AnnotatedFile(documents, tuple(evidence), tuple(misfits))
 
 
@@ -83,7 +83,7 @@ def _piece(doc: Document, n: int, x: list[str], different: Sequence[tuple[str | 
             return Candidates(x, sets, origin=origin)
 
 
-def told(misfits: Sequence[Misfit]) -> str:
+def warning_text(misfits: Sequence[Misfit]) -> str:
     """A line with the number of misfits, and one line for each of the first ones."""
     files = ", ".join(dict.fromkeys(one.file for one in misfits))
     first = [str(one) for one in misfits[:SHOWN]]
@@ -102,9 +102,9 @@ def extractions(file: AnnotatedFile) -> tuple[RelationCorpus, tuple[Misfit, ...]
         raise DataError(f"the file is {shown(file)}", remedy="give what read() of a format makes of it")
     xs, ys, misfits = list[EntitySentence](), list[Extraction](), list[Misfit]()
     for doc in file.documents:
-        for other in doc.said[1:]:
+        for other in doc.answers[1:]:
             misfits += [doc.misfit("is of a second annotator", one) for one in other.annotations]
-        answer = doc.said[0] if doc.said else AnnotatorAnswer()
+        answer = doc.answers[0] if doc.answers else AnnotatorAnswer()
         misfits += answer.misfits
         for n in range(len(doc.lines)):
             x, y = _extraction(doc, answer, n)

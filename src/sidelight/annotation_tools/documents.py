@@ -79,7 +79,7 @@ class Document:
     name: str
     text: str
     lines: tuple[tuple[Place, ...], ...]  # those with tokens; each is an input
-    said: tuple[AnnotatorAnswer, ...] = ()
+    answers: tuple[AnnotatorAnswer, ...] = ()
     file: str = ""
     numbers: tuple[int, ...] = ()  # the line of the file for each of `lines`, or one for all
     source: Any = field(default=None, compare=False, repr=False)  # the object it was read from

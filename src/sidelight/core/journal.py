@@ -29,7 +29,7 @@ class Journal:
     def __init__(self, path: Path, mark: str) -> None:
         self.path, self.mark = path, mark
 
-    def said(self) -> tuple[Position, Any] | None:
+    def last_entry(self) -> tuple[Position, Any] | None:
         """The last position, with the values stored with it; raises `ModelFileError` for a journal of another run."""
         if not self.path.exists():
             return None

@@ -31,7 +31,7 @@ class ResumableFile:
         another run.
         """
         with reading(self.journal.path, remedy=REMEDY):
-            if (entry := self.journal.said()) is None:
+            if (entry := self.journal.last_entry()) is None:
                 self.part.unlink(missing_ok=True)  # from a run that was killed in its first piece
                 return START
             place, values = entry

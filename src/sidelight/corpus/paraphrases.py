@@ -29,7 +29,7 @@ def paraphrases(count: int, seed: int) -> list[Item]:
 
 
 def _item(sentence: Item, dice: Dice) -> Item:
-    heads = [(head - 1, relation) for head, relation in sentence.said]  # -1 for the root
+    heads = [(head - 1, relation) for head, relation in sentence.output]  # -1 for the root
     leaves = set(range(len(heads))) - {head for head, _ in heads}
     positions = [i for i, (_, tag) in enumerate(sentence.x) if i not in leaves or not dice.chance(_LOST.get(tag, 0.0))]
     place = {i: number for number, i in enumerate(positions)}

@@ -44,7 +44,7 @@ class Treebank(NamedTuple):
 def read_treebank(path: Path, *, tags: int = UPOS) -> Treebank:
     """The sentences of a file, without multi-word tokens and empty nodes; raises `DataError` if one is not a tree."""
     items = read_sentences(path, "gold", tags=tags)
-    return Treebank([list(item.x) for item in items], [list(item.said) for item in items])
+    return Treebank([list(item.x) for item in items], [list(item.output) for item in items])
 
 
 def read_sentences(path: str | Path, kind: str = INPUTS, *, tags: int = UPOS) -> list[Item]:
@@ -184,8 +184,8 @@ def _block(number: int, item: Item) -> list[str]:
     comments = [f"# {name} = {text}" for name, text in notes.items() if text is not None]
     if any(_UNWRITABLE.search(comment) for comment in comments):
         raise DataError(f"sentence {number}: its group has the end of a line", remedy="change it")
-    if item.said is not None:
-        arcs = iter(item.said)
+    if item.output is not None:
+        arcs = iter(item.output)
         rest = [_filled(line, next(arcs)) if _WORD.fullmatch(line.split("\t")[0]) else line for line in rest]
     return comments + rest
 

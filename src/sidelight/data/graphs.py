@@ -66,7 +66,7 @@ def write_graphs(items: Sequence[Item]) -> str:
     def unparse(item: Item) -> dict[str, Any]:
         source = item.source or {}
         sides = {name: source.get(name, _plain(graph)) for name, graph in zip(("first", "second"), item.x)}
-        return sides if item.said is None else {**sides, "links": listed_links(item.said)}
+        return sides if item.output is None else {**sides, "links": listed_links(item.output)}
 
     return write_objects(items, unparse)
 

@@ -28,7 +28,7 @@ class Item:
     """An input of a structure, with the information about it in a file."""
 
     x: Any
-    said: Any = None  # about the output, in the format's form; None if nothing is said or it is ignored
+    output: Any = None  # about the output, in the format's form; None if nothing is said or it is ignored
     good: bool | None = None  # whether it has a good structure
     group: str | None = None  # the query for which it is a candidate
     weight: float = 1.0

@@ -32,7 +32,7 @@ from sidelight.parallel import place_of
 from sidelight.recipes import AUTO, Recipe, recipe_of
 from sidelight.rules import Domain, Rule
 from sidelight.rules.rule import checked_rules
-from sidelight.rules.taken import told
+from sidelight.rules.taken import record_of
 from sidelight.rules.trials import try_rules
 from sidelight.specs.settings import Settings
 from sidelight.structures import LabelSet
@@ -264,7 +264,7 @@ class AutomaticEstimator(Estimator):
     def _tell_of_rules(self) -> None:
         """Store in the model which rules were left out or made soft, for later use of the rules with its file."""
         if self._rules_given:
-            self.model_.about.update(told(self._rules_given, self._rules_used))
+            self.model_.about.update(record_of(self._rules_given, self._rules_used))
 
     def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
         """How plans are tried on this evidence; raises errors for invalid parameters before any work."""

@@ -114,7 +114,7 @@ def _bitexts(data: Path) -> list[Row]:
     else:
         items = transliterations(PAIRS, seed=1)
         source, pairs = "generated names, letter by letter", [(list(one.x[0]), list(one.x[1])) for one in items]
-        known = [frozenset((i, j) for i, j in one.said if j is not None) for one in items]
+        known = [frozenset((i, j) for i, j in one.output if j is not None) for one in items]
         test, truth = pairs, [GoldLinks(one, one) for one in known]
     low, high = WORDS
     which = [k for k, (one, other) in enumerate(test) if low <= len(one) <= high and low <= len(other) <= high][:SHOWN]
@@ -135,7 +135,7 @@ def _spellings(data: Path) -> list[Row]:
     else:
         items = spellings(400, seed=1)
         source = "generated words"
-        words = [Word(item.x, pairs_of((i, j) for i, j in item.said if j is not None)) for item in items]
+        words = [Word(item.x, pairs_of((i, j) for i, j in item.output if j is not None)) for item in items]
     order = np.random.default_rng(0).permutation(len(words))[: 4 * SPELLED].tolist()
     train, test = [words[i] for i in order[:SPELLED]], [words[i] for i in order[SPELLED:]]
     structure = STRUCTURE
@@ -165,7 +165,7 @@ def _relations(data: Path) -> list[Row]:
         )
     else:
         source, arguments = "generated facts", FACT_ARGUMENTS
-        examples = [(item.x, item.said) for item in facts(2 * SENTENCES, seed=1)]
+        examples = [(item.x, item.output) for item in facts(2 * SENTENCES, seed=1)]
         types = sorted({one for _, y in examples for one in y.types})
     order = np.random.default_rng(0).permutation(len(examples)).tolist()
     train, test = [examples[i] for i in order[:SENTENCES]], [examples[i] for i in order[SENTENCES:]]

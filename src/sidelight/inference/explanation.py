@@ -148,14 +148,14 @@ def explain_rules(
 
     def lowered(k: int, plain: Solution, solution: Solution) -> str:
         used = _used(rules, x, own, scores, plain, method)
-        return _counters(rules.said(k, x).pieces, rules.penalties[k], used)
+        return _counters(rules.reading(k, x).pieces, rules.penalties[k], used)
 
     return _explained(
         words=_words(x),
         labels=[rules.domain.labels] * len(x),
         names=rules.names,
         penalties=rules.penalties,
-        clauses=[len(rules.said(k, x).pieces) for k in range(len(rules.rules))],
+        clauses=[len(rules.reading(k, x).pieces) for k in range(len(rules.rules))],
         best=best,
         violations=lambda labels: rules.violations(x, labels),
         lowered=lowered,

@@ -40,7 +40,7 @@ from sidelight.spaces.chains.chain_kernels import viterbi
 OFTEN = 6  # uses of a length before all counters of its rules are made, not only of broken clauses
 
 
-class Said:
+class RuleReading:
     """What one rule says of one input, lowered."""
 
     __slots__ = ("made", "pieces", "visits")
@@ -81,17 +81,19 @@ class Store:
     __slots__ = ("of_input", "of_length", "symbols")
 
     def __init__(self) -> None:
-        self.of_length: dict[tuple[Says, int], Said | None] = {}  # None where a rule looks at more than the length
-        self.of_input: WeakKeyDictionary[Sentence, dict[Says, Said]] = WeakKeyDictionary()
+        self.of_length: dict[
+            tuple[Says, int], RuleReading | None
+        ] = {}  # None where a rule looks at more than the length
+        self.of_input: WeakKeyDictionary[Sentence, dict[Says, RuleReading]] = WeakKeyDictionary()
         self.symbols: dict[int, Labels] = {}  # by length
 
-    def said(self, rule: Rule, x: Sentence, domain: Domain, *, example: int | None = None) -> Said:
+    def reading(self, rule: Rule, x: Sentence, domain: Domain, *, example: int | None = None) -> RuleReading:
         """What a rule says of an input; made where it is not there yet."""
         length, size = len(x), len(domain.labels)
         key = (rule.says, length)
         if key not in self.of_length:
             expression = said_of_length(rule, length, domain)
-            self.of_length[key] = None if expression is None else Said(expression, length, size)
+            self.of_length[key] = None if expression is None else RuleReading(expression, length, size)
         stored = self.of_length[key]
         if stored is not None:
             stored.visit()
@@ -100,10 +102,10 @@ class Store:
         if rule.says not in own:
             if length not in self.symbols:
                 self.symbols[length] = symbolic_labels(length, domain)
-            own[rule.says] = Said(rule.on(x, self.symbols[length], example=example), length, size)
+            own[rule.says] = RuleReading(rule.on(x, self.symbols[length], example=example), length, size)
         return own[rule.says]
 
-    def known(self, rule: Rule, x: Sentence) -> Said | None:
+    def known(self, rule: Rule, x: Sentence) -> RuleReading | None:
         """What a rule says of an input, if that has been lowered already."""
         stored = self.of_length.get((rule.says, len(x)))
         if stored is not None:
@@ -219,9 +221,9 @@ class RuleSet:
         """The same rules at other prices; what has been lowered is kept."""
         return RuleSet(self.rules, self.domain, penalties=penalties, beam_width=self.beam_width)
 
-    def said(self, rule: int, x: Sentence, *, example: int | None = None) -> Said:
+    def reading(self, rule: int, x: Sentence, *, example: int | None = None) -> RuleReading:
         """What a rule says of an input, lowered; kept as long as the input, or for all inputs of its length."""
-        return self._store.said(self.rules[rule], x, self.domain, example=example)
+        return self._store.reading(self.rules[rule], x, self.domain, example=example)
 
     def violations(self, x: Sentence, labels: Sequence[int], *, example: int | None = None) -> list[int]:
         """How often a known output breaks each rule. # [rules]"""
@@ -253,7 +255,7 @@ class RuleSet:
             Clause(k, piece.says, price)
             for k, price in enumerate(self.penalties)
             if price
-            for piece in self.said(k, x, example=example).pieces
+            for piece in self.reading(k, x, example=example).pieces
         )
         return scores.problem(own, clauses)
 
@@ -264,7 +266,7 @@ class RuleSet:
         prices: list[float] = []
         for k, price in enumerate(self.penalties):
             if price:
-                new = self.said(k, x, example=example).pieces
+                new = self.reading(k, x, example=example).pieces
                 new_pieces += new
                 rules += [k] * len(new)
                 prices += [price] * len(new)

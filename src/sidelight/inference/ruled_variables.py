@@ -31,7 +31,7 @@ class RuledVariables:
     called: tuple[tuple[Variable, ...], ...]
     numbers: tuple[tuple[int, ...], ...]  # of the rules about each input
     places: tuple[int, ...]  # of the inputs in what the user gave: errors call them by these
-    said: dict[tuple[int, int], Expr] = field(default_factory=dict)  # by place and rule: what it says
+    expressions: dict[tuple[int, int], Expr] = field(default_factory=dict)  # by place and rule: what it says
 
     @classmethod
     def of(
@@ -109,10 +109,10 @@ class RuledVariables:
 
     def _says(self, i: int, k: int) -> Expr:
         place = self.places[i]
-        if (place, k) not in self.said:
+        if (place, k) not in self.expressions:
             y = symbolic_groups(self.called[i], self.domains)
-            self.said[place, k] = self.rules[k].on(self.xs[i], y, example=place)
-        return self.said[place, k]
+            self.expressions[place, k] = self.rules[k].on(self.xs[i], y, example=place)
+        return self.expressions[place, k]
 
     def _first(self, i: int) -> list[int]:
         """The first choice of the kind of every variable."""

@@ -355,11 +355,11 @@ class Form:
     def terms(self, part: Labelled | LabelledBlocks) -> LogLinearTerms:
         """The terms of labelled inputs, in their place where they make several shards."""
         if isinstance(part, LabelledBlocks):
-            held = part.held.made(_terms_of, self.there(part.held))
+            held = part.held.derive(_terms_of, self.there(part.held))
             return ShardedTerms(held, self, part.prices)
         if self.place is not None and (lots := self.lots(part.batch)):
             held = self.place.hold([part.part(lo, hi) for lo, hi in lots])
-            return ShardedTerms(held.made(_terms_of, self.there(held)), self, part.prices)
+            return ShardedTerms(held.derive(_terms_of, self.there(held)), self, part.prices)
         features, space = self.features(part.batch), part.batch.space
         if part.answers is not None:
             if not isinstance(part.batch.scorer, LinearScorer):

@@ -38,7 +38,7 @@ class Source:
             if self._before is None:
                 self._held = self._place.hold([self._batch.take(lot) for lot in lots])
             else:  # they have the features already
-                self._held = self._before.held.made(_within, own=[(self._batch.space.take(lot),) for lot in lots])
+                self._held = self._before.held.derive(_within, own=[(self._batch.space.take(lot),) for lot in lots])
         return self._held
 
     def within(self, space: Space) -> PlacedBatch:

@@ -82,7 +82,7 @@ class Held(Protocol):
         """Set the states for the next `advance`."""
         ...
 
-    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+    def derive(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         """New pieces computed from these, in the same places."""
         ...
 
@@ -258,13 +258,13 @@ def _of_lot(lot: tuple[list[Any], int], function: Function, common: tuple[Any, .
 def _moved(error: DataError | Infeasible, by: int) -> DataError | Infeasible:
     """An error about an item of a lot, renumbered among all items."""
 
-    def told(text: str) -> str:
+    def renumbered(text: str) -> str:
         return NUMBERED.sub(lambda match: f"{match[1]} {int(match[2]) + by}", text, count=1)
 
     if isinstance(error, Infeasible):
         example = None if error.example is None else error.example + by
-        return Infeasible(told(str(error)), example=example, rules=error.rules)
-    return type(error)(told(error.problem), file=error.file, line=error.line, remedy=error.remedy)
+        return Infeasible(renumbered(str(error)), example=example, rules=error.rules)
+    return type(error)(renumbered(error.problem), file=error.file, line=error.line, remedy=error.remedy)
 
 
 def pieces_of(starts: Any, tokens: int) -> list[Node]:
@@ -330,7 +330,7 @@ class _Here:
     def remember(self, states: Sequence[Any]) -> None:
         self._states = list(states)
 
-    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+    def derive(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         def one(k: int) -> Any:
             return function(self._pieces[k], *common, *(() if own is None else own[k]))
 

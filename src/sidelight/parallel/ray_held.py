@@ -78,7 +78,7 @@ class RayHeld:
             mine = {k: states[k] for k in range(*self._team.range_of(number, len(self)))}
             self._states[number] = self._team.kept(mine)
 
-    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+    def derive(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         return self._team.make(self._key, function, common, own)
 
     def _busy(self) -> list[int]:

@@ -120,12 +120,12 @@ def _keep_from_output() -> None:
     """
     from ray._private import worker
 
-    def told(data: Mapping[str, Any], ignore_prefix: bool = False) -> None:
+    def to_log(data: Mapping[str, Any], ignore_prefix: bool = False) -> None:
         for line in data.get("lines", ()):
             LOG.debug("%s", line)
 
     if hasattr(worker, "print_to_stdstream"):  # Ray has no setting for this
-        worker.print_to_stdstream = told
+        worker.print_to_stdstream = to_log
 
 
 def _connected(address: str, workers: int | None, threads: int) -> Any:

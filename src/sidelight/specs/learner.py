@@ -119,7 +119,7 @@ class LearnerSpec:
         """The maximum tokens of a segment, if set."""
         return None
 
-    def told(self) -> Mapping[str, Any]:
+    def stored_options(self) -> Mapping[str, Any]:
         """The options that a model of segments stores."""
         return {}
 

@@ -34,7 +34,7 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import SlotScorer
 from sidelight.spaces.alignments.graph_program import GraphProgram
 from sidelight.spaces.alignments.graph_space import GraphSpace
-from sidelight.structures.variables import asked
+from sidelight.structures.variables import call_user
 
 __all__ = ["NULLS", "Graph", "GraphAlignment"]
 
@@ -147,7 +147,7 @@ class GraphAlignment:
     def _rows(self, one: Graph, two: Graph, choices: int, i: int) -> SparseRows:
         more = np.zeros((len(one.words), len(two.words), 0))
         if self.similarity is not None:
-            more = _checked_numbers(asked("similarity", self.similarity, one, two, i=i), more.shape[:2], i)
+            more = _checked_numbers(call_user("similarity", self.similarity, one, two, i=i), more.shape[:2], i)
         deletions = self.nulls != "none", self.nulls == "words and relations"
         return graph_rows(one.words, one.edges, two.words, two.edges, more, deletions, choices, self.bits)
 

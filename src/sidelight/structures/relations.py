@@ -37,7 +37,7 @@ from sidelight.rules.expr import is_true
 from sidelight.rules.output import ChosenVariable, Groups
 from sidelight.rules.rule import checked_rules
 from sidelight.spaces.sub_problems.relation_space import RelationSpace
-from sidelight.structures.variables import asked
+from sidelight.structures.variables import call_user
 
 NONE = "none"
 ENTITY, RELATION = "entity", "relation"
@@ -212,7 +212,7 @@ class EntityRelation:
 
     def _attributes(self, x: EntitySentence, kind: str, key: Any, i: int) -> Any:
         if callable(self.features):
-            return asked("features", self.features, x, kind, key, i=i)
+            return call_user("features", self.features, x, kind, key, i=i)
         rich = self.features == "rich"
         if kind == ENTITY:
             return entity_attributes(x, key, rich=rich, lists=self.lists)

@@ -36,7 +36,7 @@ from sidelight.rules.rule import checked_rules
 from sidelight.rules.stand_in_input import try_rules
 from sidelight.spaces.slots import BatchedSlotSpace
 from sidelight.spaces.sub_problems.listed_space import LegalOutputs, ListedSpace
-from sidelight.structures.variables import VariableReader, asked, encode_variables
+from sidelight.structures.variables import VariableReader, call_user, encode_variables
 
 MOST_LISTED = 1 << 14  # outputs of an input
 
@@ -91,7 +91,7 @@ class SubProblems:
         numbers = {kind: k for k, kind in enumerate(self.labels)}
         kinds = np.array([numbers[kind] for own in called for kind, _ in own], dtype=np.int32)
         attributes = [
-            asked("features", self.features, x, kind, key, i=i)
+            call_user("features", self.features, x, kind, key, i=i)
             for i, (x, own) in enumerate(zip(xs, called))
             for kind, key in own
         ]

@@ -16,7 +16,7 @@ from sidelight.structures.alignments import Pair, SegmentAlignment, links_of, pa
 
 def _output(structure: SegmentAlignment, item: Item, kind: str) -> Any:
     if kind == "candidates":
-        return [_candidates(item, i, value) for i, value in enumerate(item.said)]
+        return [_candidates(item, i, value) for i, value in enumerate(item.output)]
     links, nothing = linked(item)
     pairs: list[Pair] = at_line(item, lambda: pairs_of(links))
     if kind == "gold":
@@ -51,10 +51,10 @@ ENTRY = StructureEntry(
     structure=SegmentAlignment,
     formats=PAIR_FORMATS,
     output=_output,
-    said=lambda y: tuple(sorted(links_of(y))),
+    item_output=lambda y: tuple(sorted(links_of(y))),
     measures=lambda structure: (Measure("links", links_of),),
-    spoiled=paired_anew,
+    spoil=paired_anew,
     query=lambda x: "".join(x[0]),
-    made=spellings,
+    generate=spellings,
     picture=drawn,
 )

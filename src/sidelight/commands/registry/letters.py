@@ -15,7 +15,7 @@ from sidelight.structures.letters import CharacterAlignment, Target, targets_of
 
 def _output(structure: CharacterAlignment, item: Item, kind: str) -> Any:
     if kind == "candidates":
-        return [_candidates(item, i, value) for i, value in enumerate(item.said)]
+        return [_candidates(item, i, value) for i, value in enumerate(item.output)]
     links, nothing = linked(item)
     targets: list[Target] = at_line(item, lambda: targets_of(links, len(item.x[0])))
     if kind == "gold":
@@ -47,10 +47,10 @@ ENTRY = StructureEntry(
     structure=CharacterAlignment,
     formats=PAIR_FORMATS,
     output=_output,
-    said=lambda y: tuple(_links(y)),
+    item_output=lambda y: tuple(_links(y)),
     measures=lambda structure: (Measure("links", _links),),
-    spoiled=paired_anew,
+    spoil=paired_anew,
     query=lambda x: "".join(x[0]),
-    made=transliterations,
+    generate=transliterations,
     picture=drawn,
 )

@@ -94,7 +94,7 @@ class ServedModel:
     def warm_up(self) -> None:
         """Compile the kernels for answers, so that the first request need not wait."""
         if self.entry is not None:
-            items = self.entry.made(1, 0)
+            items = self.entry.generate(1, 0)
             question = ServedInputs([item.x for item in items], Wishes(), items, next(iter(self.entry.formats)))
         else:
             named = isinstance(self.model.extractor, AttributeExtractor)

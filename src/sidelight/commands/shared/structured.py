@@ -188,7 +188,7 @@ class StructureTask:
         if self.shuffle_good and not good:
             raise ValueError("--shuffle-good has nothing to shuffle; name a file with --good")
         copies = range(self.seed, self.seed + self.shuffle_good)
-        return [Companion(x, -1) for seed in copies for x in self.entry.spoiled(good, seed)]
+        return [Companion(x, -1) for seed in copies for x in self.entry.spoil(good, seed)]
 
 
 def start_weights(structure: Any, path: Path, name: str) -> Any:
@@ -255,7 +255,7 @@ def read_items(entry: StructureEntry, path: Path, format: str | None, kind: str 
 def filled(entry: StructureEntry, items: Sequence[Item], answers: StructureAnswers) -> list[Item]:
     """Items with the predicted structures, marked if they are not proved optimal."""
     triples = zip(items, answers.outputs, answers.proven)
-    return [replace(item, said=entry.said(output), proven=proven) for item, output, proven in triples]
+    return [replace(item, output=entry.item_output(output), proven=proven) for item, output, proven in triples]
 
 
 def note_unproven(answers: StructureAnswers) -> None:
