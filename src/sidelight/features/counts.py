@@ -1,7 +1,7 @@
 """Feature counts of labelings, the adjoint of the scores, as pooled sparse rows over the weight vector.
 
-`Differences` says which rows are wanted; `difference_rows` gives those of chains, and `filled_rows` those of any
-structure that has a kernel. A label of −1 stands for "no label": it has no features.
+`Differences` describes the requested rows; `difference_rows` computes them for chains, and `filled_rows` for any
+structure with a kernel. A label of −1 means "no label": it has no features.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Differences(NamedTuple):
     def of(
         cls, which: Ints, plus: Ids, minus: Ids | None, *, scales: Floats, thresholds: Floats | None = None
     ) -> Differences:
-        """Those of outputs, of `plus` alone without `minus`; without thresholds there are none."""
+        """The differences of outputs; without `minus`, the counts of `plus`; without thresholds, none."""
         none = np.empty(0, dtype=np.int32) if minus is None else minus
         zeros = np.zeros(len(which)) if thresholds is None else thresholds
         return cls(np.asarray(which, dtype=np.int64), plus, none, scales, zeros)
@@ -107,7 +107,7 @@ def filled_rows(
     *,
     n_jobs: int | None = 1,
 ) -> SparseRows:
-    """Rows that a kernel writes, some at a time: `most` says how many entries each row has at most."""
+    """Rows written by a kernel, in chunks; `most` is the maximum number of entries of each row."""
 
     def run(first: int) -> SparseRows:
         part = differences.part(first, first + ROWS_PER_SHARD)

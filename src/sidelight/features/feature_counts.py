@@ -43,7 +43,7 @@ class Counted:
 
     @classmethod
     def together(cls, parts: list[Self]) -> Self:
-        """Those of all parts, which came one after another; counts of the same feature are added."""
+        """The counts of all consecutive parts; counts of the same feature are added."""
         arrays: list[Any] = [np.concatenate([getattr(one, field.name) for one in parts]) for field in fields(cls)]
         order = np.argsort(arrays[0], kind="stable")  # so the first one of equals was the first to come
         keys, rows, first, counts = (array[order] for array in arrays)
@@ -57,7 +57,7 @@ class Counted:
         return type(self)(*(getattr(self, field.name)[lo:hi] for field in fields(self)))
 
     def frequent(self, least: int) -> Self:
-        """Those that occur so often."""
+        """The features that occur at least `least` times."""
         mask = self.counts >= least
         return type(self)(*(getattr(self, field.name)[mask] for field in fields(self)))
 

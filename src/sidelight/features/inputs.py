@@ -1,7 +1,7 @@
-"""Inputs as users give them, as the sequences of tokens that extractors take.
+"""Conversion of users' inputs to sequences of tokens for extractors.
 
-Tokens are strings, lists of strings, or dicts (a model is asked of what it was trained on), perhaps with dense rows
-beside them; or rows of matrices alone.
+Tokens are strings, lists of strings, or dicts (of the same kind as in training), optionally with dense rows; or inputs
+are only rows of matrices.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def _plain(i: int, x: Any, sequences: bool) -> Any:
 
 
 def _can_be_listed(xs: Any) -> bool:
-    """Whether it can be gone through; an array of no dimension says that it can, and cannot."""
+    """Whether a value can be iterated; an array without dimensions claims that it can, but cannot."""
     return isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
 
 
@@ -252,7 +252,7 @@ def kind_of(kind: type) -> str:
 
 
 def kinds_in(xs: Sequence[Any]) -> set[str]:
-    """What the tokens of a batch are; raises `DataError` for rows of a matrix, which have no tokens."""
+    """The kind of tokens of a batch; raises `DataError` for rows of a matrix, which have no tokens."""
     refuse_matrices(xs)
     return {kind_of(kind) for kind in set(map(type, chain.from_iterable(xs)))}
 
@@ -297,7 +297,7 @@ def check_kinds(xs: Sequence[Any], trained: Collection[str]) -> None:
 def lists_are_attributes(xs: Sequence[Sequence[Any]]) -> bool:
     """Whether tokens that are lists of strings are attributes (CRFsuite's name=value), and not columns.
 
-    Raises `DataError` where it cannot be told.
+    Raises `DataError` if this is ambiguous.
 
     >>> lists_are_attributes([[["w=light", "pos=NN"], ["w=on"]]]), lists_are_attributes([[["light", "NN"]]])
     (True, False)

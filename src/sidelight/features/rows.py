@@ -56,7 +56,7 @@ class Rows:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """All there is, to tell batches apart by."""
+        """All arrays, to distinguish batches."""
         return (self.starts, *self.tokens)
 
     @property
@@ -99,7 +99,7 @@ def offsets_of(lengths: Sequence[int] | Ints) -> Ints:
 
 
 def taken(offsets: Ints, which: Ints | Sequence[int]) -> tuple[Ints, Ints]:
-    """Some of the pieces between offsets, one after another: their own offsets, and where their entries were.
+    """Selects pieces between offsets: returns their new offsets, and the old positions of their entries.
 
     >>> [found.tolist() for found in taken(np.array([0, 2, 5, 6]), [2, 0])]
     [[0, 1, 3], [5, 0, 1]]

@@ -76,8 +76,7 @@ class SortedEntries(NamedTuple):
 
 @dataclass(frozen=True)
 class SupportedFeatures:
-    """The features of a batch with weights for some pairs only; sorted when scores, turned around when slopes are
-    asked for."""
+    """The features of a batch with weights for some pairs only; sorted for scores, transposed for gradients."""
 
     rows: Rows
     support: Support

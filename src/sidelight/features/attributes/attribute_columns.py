@@ -112,7 +112,7 @@ def tables_of(tokens: Sequence[Mapping[Any, Any]], counts: Ints) -> list[Attribu
 def _of_one_size(tokens: list[Mapping[Any, Any]], where: Ints) -> list[AttributeTable]:
     """Tokens with as many names; mostly these are the same ones, so that this is tried first."""
     names = tuple(tokens[0])
-    if set(map(type, tokens)) == {dict}:  # a defaultdict makes what it lacks
+    if set(map(type, tokens)) == {dict}:  # a defaultdict would create missing values
         try:
             return [AttributeTable(names, where, list(chain.from_iterable(map(_getter(names), tokens))))]
         except KeyError:
@@ -152,7 +152,7 @@ class ColumnNumbers:
     """
 
     def __init__(self, numbers: Mapping[str, int], name_of: Callable[[Any], str]) -> None:
-        self.numbers = numbers  # of attributes by name; what it lacks is -1
+        self.numbers = numbers  # of attributes by name; -1 for missing ones
         self.name_of = name_of  # the text of a name
         self._strings: dict[Any, _Strings] = {}
 

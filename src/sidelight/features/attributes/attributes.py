@@ -261,7 +261,7 @@ class AttributeExtractor:
         self._number = {name: i for i, name in enumerate(self.names)}
         self._forget()
         self.n_dense = whole_of(spec, "n_dense", high=2**31 - 1)
-        kinds = list_of(spec, "tokens") if "tokens" in spec else KINDS  # earlier files do not say
+        kinds = list_of(spec, "tokens") if "tokens" in spec else KINDS  # missing in earlier files
         self.trained = {text_of({"tokens": kind}, "tokens", among=(*KINDS, NAMED_LISTS)) for kind in kinds}
         return self
 
@@ -282,7 +282,7 @@ class AttributeExtractor:
 
 @dataclass(frozen=True, slots=True)
 class _Items:
-    """The tokens of a batch where all are dicts, or all are lists: what they hold, one thing after the other."""
+    """The tokens of a batch that are all dicts, or all lists: their items, one after another."""
 
     tokens: list[Any]
     pairs: bool  # items of dicts, not names
@@ -296,7 +296,7 @@ class _Items:
         return cls(tokens, pairs) if pairs or kinds <= {list, tuple} else None
 
     def blocks(self) -> Iterator[_Items]:
-        """The same in parts that stay in a processor's cache while they are read."""
+        """The same in parts that fit into a processor's cache."""
         for begin in range(0, len(self.tokens), BLOCK):
             yield _Items(self.tokens[begin : begin + BLOCK], self.pairs)
 
@@ -321,5 +321,5 @@ class _Items:
         return chain.from_iterable(map(methodcaller("items"), self.tokens) if self.pairs else self.tokens)
 
     def counts(self) -> Ints:
-        """How many there are in each token. # [T]"""
+        """The number of items of each token. # [T]"""
         return np.fromiter(map(len, self.tokens), dtype=np.int64, count=len(self.tokens))

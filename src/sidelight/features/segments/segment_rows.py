@@ -74,7 +74,7 @@ class SegmentedRows:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """All there is, to tell batches apart by."""
+        """All arrays, to distinguish batches."""
         return (*self.tokens.arrays, self.segments.indptr, self.segments.indices)
 
     def take(self, which: Ints | Sequence[int]) -> SegmentedRows:
@@ -111,11 +111,11 @@ class SegmentLayout:
 
     @property
     def order(self) -> int:
-        """Of the chain of segments."""
+        """The order of the chain of segments."""
         return 1
 
     def zeros(self) -> Floats:
-        """Weights that say nothing."""
+        """Zero weights."""
         return np.zeros(self.size)
 
     def token_weights(self, weights: Floats) -> Floats:

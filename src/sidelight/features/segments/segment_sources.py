@@ -1,4 +1,4 @@
-"""What is seen of a segment, and the keys of a batch's segments."""
+"""The features of a segment, and the keys of a batch's segments."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class SegmentSource:
         return indptr[int(self.starts[lo]) * self.most : int(self.starts[hi]) * self.most + 1], keys
 
     def found(self, which: Ints | None, n_jobs: int | None) -> list[tuple[Keys, Ints, Callable[[int], str]]]:
-        """Of each family: the distinct keys of some rows that are frequent enough, the first row of each, its name."""
+        """For each family: the distinct frequent keys of some rows, the first row of each, and its name."""
         count = len(self.starts) - 1
 
         def run(f: int) -> tuple[Keys, Ints, Callable[[int], str]]:
@@ -145,7 +145,7 @@ class SegmentSource:
         return out
 
     def _frequent(self, keys: Keys) -> tuple[Ints, Keys]:
-        """Where distinct keys come first, and the keys, of those that are frequent enough."""
+        """The first position of each frequent distinct key, and the keys."""
         present = np.flatnonzero(keys != tables.NO_KEY)
         known, first, counts = np.unique(keys[present], return_index=True, return_counts=True)
         frequent = np.flatnonzero(counts >= self.features.min_count)
@@ -239,7 +239,7 @@ def _columns(xs: Sequence[Any], column: int) -> Columns:
 
 
 def _names_of(function: SegmentFunction, x: Any, first: int, last: int, i: int) -> list[Any]:
-    """What a function says of a segment; raises `DataError` where it fails."""
+    """The features of a segment from a user's function; raises `DataError` if it fails."""
     try:
         return list(function(x, first, last))
     except Exception as error:

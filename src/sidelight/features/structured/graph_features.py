@@ -29,7 +29,7 @@ MORE, MOST_MORE = 20, 10  # the template of the first further similarity, and ho
 
 
 def places_of(salts: Sequence[int], bits: int) -> Ints:
-    """Where the weights of templates are that see nothing but a number."""
+    """The positions of the weights of templates whose only value is a number."""
     entries = _Entries(bits)
     for salt in salts:
         entries.add(np.zeros(1, dtype=np.int64), salt, ONE)
@@ -116,7 +116,7 @@ def _add_edges(entries: _Entries, edges: Sequence[Edge], others: Sequence[Edge],
 
 
 def _add_deletions(entries: _Entries, own: Keys, other: Keys, rows: Ints, salt: int, choices: Ints) -> None:
-    """Of the first graph by choice 0; of the second by all that is not mapped."""
+    """Add deletions: those of the first graph are choice 0; those of the second are all unmapped words."""
     for number, (keys, other_keys) in enumerate(((own * np.uint64(0), other * np.uint64(0)), (own, other))):
         if len(rows):
             entries.add(rows, salt + number, keys)

@@ -171,7 +171,7 @@ def pair_scores(strings: Strings, lo: int, hi: int, weights: Floats, out: Floats
     for number in range(lo, hi):
         a, b, c, d = starts[number], starts[number + 1], ends[number], ends[number + 1]
         joined = _all_joined(two, c, d, wide)
-        alone = np.zeros(d - c + 1)  # sums of what right symbols with nothing are worth
+        alone = np.zeros(d - c + 1)  # cumulated scores of unaligned right symbols
         for j in range(c, d):
             count = _nothing(kind, 1, two, c, d, j, bits, places, values) if free else 0
             alone[j - c + 1] = alone[j - c] + _dot(places, values, count, weights)

@@ -93,7 +93,7 @@ class VariableRows:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """All there is, to tell batches apart by."""
+        """All arrays, to distinguish batches."""
         return (*self.attributes.arrays, self.variables.kinds, self.variables.pair_starts, self.variables.pairs)
 
     def take(self, which: Ints | Sequence[int]) -> VariableRows:
@@ -109,7 +109,7 @@ class VariableRows:
 
 @dataclass(frozen=True)
 class VariableLayout:
-    """Where each weight lives; `pairs` are the kinds of the two variables of each pair type."""
+    """The positions of weights; `pairs` are the kinds of the two variables of each pair type."""
 
     kinds: tuple[int, ...]  # how many labels each has
     pairs: tuple[tuple[int, int], ...]
@@ -171,7 +171,7 @@ class VariableLayout:
         return weights[self.attributes_at :].reshape(self.n_attributes, self.n_labels)
 
     def grown(self, n_attributes: int) -> VariableLayout:
-        """The same layout with more attributes; old weights keep their places."""
+        """The same layout with more attributes; old weights keep their positions."""
         return replace(self, n_attributes=n_attributes)
 
 
@@ -199,7 +199,7 @@ def variable_scores(rows: Rows, layout: VariableLayout, weights: Floats) -> Vari
 
 
 class Choices(NamedTuple):
-    """Where the weights of variables and their pairs are, as kernels take it."""
+    """The positions of the weights of variables and pairs, in the form for kernels."""
 
     n_choices: int  # K
     attributes_at: int

@@ -20,7 +20,7 @@ from sidelight.features.rows import offsets_of
 from sidelight.features.transforms import Classes, transform
 from sidelight.features.words.templates import FARTHEST, Templates
 
-RESERVED = 2 * FARTHEST  # numbers 0..15 stand for _B-1.._B-8 and _B+1.._B+8
+RESERVED = 2 * FARTHEST  # numbers 0..15 are _B-1.._B-8 and _B+1.._B+8
 ABSENT = -1  # the view has no value
 UNKNOWN = -2  # it has one that was never seen
 KEPT = 1 << 17  # so many strings of a column are kept between batches
@@ -193,7 +193,7 @@ class Views:
         self._kept: dict[int, dict[str, bytes]] = {}
 
     def numbers(self, columns: Columns, work: Work, *, anew: bool = False) -> NDArray[Any]:
-        """The number of every view at every token; `anew` forgets what was kept. # [V, T]"""
+        """The number of every view at every token; `anew` clears the cache. # [V, T]"""
         out = np.empty((len(self.views), int(columns.starts[-1])), dtype=self.dtype)
         for column, views in self.of_column.items():
             if len(columns):
@@ -224,7 +224,7 @@ class HashedViews:
         self._classes = classes
 
     def hashes(self, columns: Columns) -> Keys:
-        """The same in every process. # [V, T]"""
+        """The hash of every view at every token; equal in all processes. # [V, T]"""
         names = [name for name, _ in self._views.views]
 
         def work(which: list[int], strings: list[str]) -> Keys:
