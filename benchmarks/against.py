@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.__main__ import QUICK
+
 HERE = Path(__file__).resolve().parent.parent
 NAMES = ["start", "tagging", "dual", "sums", "letters", "candidates", "hmm", "alignment", "rules"]
 SLOWER = 1.1
@@ -59,7 +61,7 @@ def main() -> int:
     options = parser.parse_args()
     rows: list[Compared] = []
     with checkout(options.revision) as tree:
-        for name in options.names or NAMES:
+        for name in options.names or [name for name in NAMES if not options.quick or name in QUICK]:
             print(f"… {name}", file=sys.stderr, flush=True)
             before, now = turns(name, tree, options.turns, quick=options.quick)
             rows += compared(before, now)
