@@ -268,7 +268,7 @@ class Mms(ChosenSpec):
     """Maximum margin set: the best candidate against the best output outside (Luo and Orabona 2010).
 
     Parts outside their candidates cost one each, so the estimator's `cost` and `class_weight` are refused unless
-    `charge` is "completion". The other options are those of `cllp`.
+    `charge` is "completion". The options mean the same as in `cllp`.
     """
 
     name = "mms"
