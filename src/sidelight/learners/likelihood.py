@@ -109,7 +109,7 @@ class PartialCrf(LikelihoodSpec):
     """The CRF on Partial, Candidates and Gold, by the probability of all admitted outputs (Tsuboi et al. 2008).
 
     The loss of a companion answer is the logistic loss of a score against a threshold: a soft maximum over the scores
-    of the input's outputs, divided by the input's size. This is J-LIS as a likelihood. Answers make no new pairs of
+    of the input's outputs, divided by the input's size. This is J-LIS as a likelihood. Answers add no new pairs of
     attribute and label. If there are votes, the learner also estimates how often each function is right. Before any
     evidence, a function counts as if `strength` votes had been seen, with the share `right` of them right; a vote on an
     input that is Gold too counts as much as `gold` others. `solver` is "lbfgs", or "sgd", which takes answers but no
