@@ -34,13 +34,13 @@ MANY_TO_COUNT = np.exp(LOG_MANY)
 
 @dataclass(frozen=True, kw_only=True)
 class ClSvm(LearnerSpec):
-    """A structural SVM on every candidate labeling as if it were Gold; refuses more than `at_most` labelings."""
+    """A structural SVM that takes every candidate labeling for Gold; refuses more than `at_most` labelings."""
 
     name = "cl_svm"
     takes = ("candidates", "partial", "gold", "unlabeled")
     needs = frozenset({Need.BEST, Need.LISTS})
     heeds = frozenset({"cost", "loss", "prices"})
-    minimises = "as structural_svm, all labelings as Gold"
+    minimises = "as structural_svm, with all labelings as Gold"
     inference = "loss-augmented"
     stops = "duality gap"
     alone = ""

@@ -111,7 +111,7 @@ class HmmSpec(LearnerSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class HiddenMarkov(HmmSpec):
-    """The hidden Markov model by counting Gold (Rabiner 1989; thesis 3.2.1).
+    """The hidden Markov model, estimated by counting Gold (Rabiner 1989; thesis 3.2.1).
 
     `emission` and `transition` are ways of smoothing: "none", "additive" (an amount for each entry), "mass" (an amount
     for each label, spread over the words), "uniform" and "unigram" (a share of another distribution), "witten_bell".
@@ -155,13 +155,13 @@ class EmSpec(HmmSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class Em(EmSpec):
-    """The HMM by expectation maximisation (Dempster, Laird and Rubin 1977).
+    """The HMM, trained by expectation maximisation (Dempster, Laird and Rubin 1977).
 
     `start` is "gold", "uniform" (with some `noise`), "labels" (those of candidates), "emission", "em", "emission_em"
     or "min_greedy" (see `generative.hmm_starts`). With `beta`, the parameters are beta times those of Gold and 1 − beta
     times those of completed inputs (thesis Algorithm 8); with none, their counts are added. "auto" is 0.9 if there is
-    Gold, and the other inputs have neither labels nor a price of their own: the counts of many unlabelled inputs would
-    outweigh those of Gold. Otherwise "auto" is none. The other options are those of `hmm`.
+    Gold and the other inputs have neither labels nor a price of their own, because the counts of many unlabelled inputs
+    would outweigh those of Gold. Otherwise "auto" is none. The other options are those of `hmm`.
     """
 
     name = "em"
@@ -179,9 +179,10 @@ class Em(EmSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class HardEm(EmSpec):
-    """The HMM by hard EM: the best labeling is taken for the right one (thesis 2.5.1, 3.2.2).
+    """The HMM, trained by hard EM: the best labeling is treated as the right one (thesis 2.5.1, 3.2.2).
 
-    Options as for `em`. One iteration with `start` "em" is what Garrette and Baldridge 2012 call auto-supervised.
+    The options are those of `em`. One iteration with `start` "em" is what Garrette and Baldridge 2012 call
+    auto-supervised.
     """
 
     name = "hard_em"
@@ -197,9 +198,9 @@ class HardEm(EmSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class UnifiedEm(EmSpec):
-    """The HMM by unified EM: one gamma from −inf (hard EM) through 1 (EM) to inf (uniform) (thesis chapter 4).
+    """The HMM, trained by unified EM: gamma is −inf for hard EM, 1 for EM, inf for uniform (thesis chapter 4).
 
-    With `anneal_from`, gamma begins there and reaches its value in `anneal_steps`, by a "linear" or "geometric"
+    With `anneal_from`, gamma begins at that value and reaches its own in `anneal_steps`, by a "linear" or "geometric"
     schedule: deterministic annealing (Rose 1998). The other options are those of `em`.
     """
 

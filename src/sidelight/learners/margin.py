@@ -96,9 +96,9 @@ class RestartedSpec(MarginSpec):
 class Jlis(RestartedSpec):
     """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010).
 
-    `restarts` is for learning without Gold (thesis 6.5.4): so many runs, with ties broken at random, are made on all
+    `restarts` is for learning without Gold (thesis 6.5.4): that many runs, with ties broken at random, are made on all
     cores, and the run with the lowest objective is kept. Restart r, counted from 0, has the seed `seed` + r. So two
-    estimators whose seeds differ by less than `restarts` share runs; if they should differ, choose seeds further apart.
+    estimators whose seeds differ by less than `restarts` share runs. To avoid this, choose seeds further apart.
     """
 
     name = "jlis"
@@ -113,8 +113,8 @@ class LatentSvm(RestartedSpec):
     The objective is that of jlis without companion answers. Training begins with random hidden states (`states` of the
     estimators) and ends in a local optimum; of several `restarts`, seeded as those of `jlis`, the one with the lowest
     objective is kept. `open_slots` is about slots whose label the evidence leaves open. If "completed", they have a
-    cost like all others, measured against the completion. If "latent", no label costs anything there: only what is
-    known can be wrong, and an open slot takes whatever label helps with the rest.
+    cost like all others, measured against the completion. If "latent", no label costs anything there: only known labels
+    can be wrong, and an open slot takes whatever label helps the rest.
     """
 
     name = "latent_svm"
@@ -131,7 +131,7 @@ class TransductiveSvm(MarginSpec):
     """The transductive structural SVM: unlabelled inputs are completed with a margin (Zien et al. 2007).
 
     The objective is that of jlis without companion answers. With `anneal`, completed outputs have their full price only
-    after so many completions; each completion before that has half the price of the next (after Joachims 1999).
+    after that many completions; each completion before that has half the price of the next (after Joachims 1999).
     """
 
     name = "transductive_svm"
@@ -153,7 +153,7 @@ class TransductiveSvm(MarginSpec):
 class SemiSvm(MarginSpec):
     """The semi-Markov model with margins instead of likelihood; a learner of `SegmentTagger`.
 
-    `max_length` as for `semi_crf`. It is `latent_svm` over segments.
+    This is `latent_svm` over segments. `max_length` is as for `semi_crf`.
     """
 
     name = "semi_svm"

@@ -36,11 +36,11 @@ class AveragedPerceptron(LearnerSpec):
     """The averaged structured perceptron on Gold (Collins 2002).
 
     With `shards` it is trained by iterative parameter mixing (McDonald, Hall and Mann 2010). The examples are divided
-    into so many shards. In every epoch each shard starts from the same weights and makes its own pass; the next epoch
-    begins with the mean of the weights that they reached. If some weights separate the data by a margin γ, and no
-    feature vector is longer than R, then the mistakes of all epochs, divided by the number of shards, are at most
-    R²/γ². This is the bound without shards, so training ends. The result depends on the number of shards, but not on
-    which worker has them.
+    into that many shards. In every epoch each shard starts from the same weights and makes its own pass; the next epoch
+    begins with the mean of the resulting weights. If some weights separate the data by a margin γ, and no feature
+    vector is longer than R, then the mistakes of all epochs, divided by the number of shards, are at most R²/γ². This
+    is the bound without shards, so training ends. The result depends on the number of shards, but not on which worker
+    has them.
     """
 
     name = "perceptron"
@@ -48,7 +48,7 @@ class AveragedPerceptron(LearnerSpec):
     kin = MARGIN_KIN
     minimises = "mistakes, online"
     inference = "argmax"
-    stops = "epochs, or none wrong"
+    stops = "epochs, or no mistakes"
     no_partial_fit = ""
     compile_seconds = 4.0
     blocks = True

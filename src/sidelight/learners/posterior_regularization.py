@@ -54,12 +54,12 @@ from sidelight.specs.learner import Heed
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorRegularization(RuledSpec):
-    """EM whose beliefs obey rules in expectation, for an HMM or a CRF (Ganchev et al. 2010; thesis chapter 4).
+    """EM whose posteriors obey rules in expectation, for an HMM or a CRF (Ganchev et al. 2010; thesis chapter 4).
 
-    `base` is "hmm" or "crf". With `gamma` other than 1 it is constrained unified EM: 0 is constrained LP-EM, −inf CoDL.
-    `beta` as for `em`; the CRF has none. A CRF with `support` "seen" has weights for the labels that an attribute has
-    in Gold, and for those that other inputs admit for it; in unlabelled inputs these are all labels. The CRF
-    learns from companion answers too, as `partial_crf` does.
+    `base` is "hmm" or "crf". A `gamma` other than 1 makes it constrained unified EM: 0 is constrained LP-EM, −inf CoDL.
+    `beta` is as for `em`; the CRF has none. A CRF with `support` "seen" has weights for the labels that an attribute
+    has in Gold, and for those that other inputs admit for it; in unlabelled inputs these are all labels. The CRF also
+    learns from companion answers, as `partial_crf` does.
     """
 
     name = "posterior_regularization"
