@@ -1,4 +1,4 @@
-"""What a file of annotations says, as evidence: Gold, Partial, Candidates or Unlabeled for every line of its texts."""
+"""An annotation file as evidence: Gold, Partial, Candidates or Unlabeled for every line of its texts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sidelight.errors import DataError, LeftOut
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.evidence import Candidates, Evidence, Gold, Partial, Unlabeled
 
-SHOWN = 10  # misfits that a warning lists
+SHOWN = 10  # maximum number of misfits in a warning
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedFile:
-    """Documents, evidence for each of their lines in their order, and everything that did not fit."""
+    """Documents, the evidence of their lines in order, and annotations that did not fit."""
 
     documents: tuple[Document, ...]
     evidence: tuple[Evidence, ...]
@@ -28,7 +28,7 @@ class AnnotatedFile:
 
     @property
     def inputs(self) -> list[list[str]]:
-        """The tokens of every line of every document, as `evidence` has them."""
+        """The tokens of every line of every document, in the order of `evidence`."""
         return [x for doc in self.documents for x in doc.inputs]
 
     def of_kind(self, kind: str) -> list[Evidence]:
@@ -36,7 +36,7 @@ class AnnotatedFile:
         return [piece for piece in self.evidence if piece.kind == kind]
 
     def counts(self) -> Counter[str]:
-        """How much evidence there is of each kind."""
+        """The number of pieces of evidence of each kind."""
         return Counter(piece.kind for piece in self.evidence)
 
 
@@ -45,12 +45,13 @@ def annotated(
     *,
     scheme: SchemeName = "BIO",
     labels: Collection[str] | None = None,
-    empty: Literal["unlabeled", "gold"] = "unlabeled",  # what a document without a single annotation is
+    empty: Literal["unlabeled", "gold"] = "unlabeled",  # evidence for a document without annotations
 ) -> AnnotatedFile:
-    """The evidence of documents; warns (`LeftOut`) of what did not fit.
+    """The evidence of documents; warns (`LeftOut`) about annotations that did not fit.
 
-    A line of which everybody says the same is Gold, or Partial where something touches a token and does not fit. Where
-    annotators disagree it is Candidates: the labels that anybody gave, any label where something did not fit.
+    A line on which all annotators agree is Gold, or Partial if an annotation does not fit the tokens that it touches.
+    If annotators disagree, the line is Candidates: all labels that an annotator gave, and any label for tokens touched
+    by an annotation that did not fit.
     """
     kept, evidence, misfits = tuple(docs), list[Evidence](), list[Misfit]()
     for doc in kept:
@@ -81,7 +82,7 @@ def _piece(doc: Document, n: int, x: list[str], different: Sequence[tuple[str | 
 
 
 def told(misfits: Sequence[Misfit]) -> str:
-    """A line that counts, and one for each of the first few."""
+    """A line with the number of misfits, and one line for each of the first ones."""
     files = ", ".join(dict.fromkeys(one.file for one in misfits))
     first = [str(one) for one in misfits[:SHOWN]]
     rest = len(misfits) - len(first)
@@ -90,10 +91,10 @@ def told(misfits: Sequence[Misfit]) -> str:
 
 
 def extractions(file: AnnotatedFile) -> tuple[RelationCorpus, tuple[Misfit, ...]]:
-    """Entities and relations of every line, as `sidelight.data.relations` has them, and what did not fit.
+    """Entities and relations of every line, in the form of `sidelight.data.relations`, and what did not fit.
 
-    Entities may overlap here, and those without a relation stay. The first annotator of a document is believed; lines
-    without entities are left out, as are documents that nobody annotated.
+    Here entities may overlap, and entities without a relation are kept. Only the first annotator of a document is used.
+    Lines without entities are left out, as are documents without annotations.
     """
     if not isinstance(file, AnnotatedFile):
         raise DataError(f"the file is {shown(file)}", remedy="give what read() of a format makes of it")
@@ -113,7 +114,7 @@ def extractions(file: AnnotatedFile) -> tuple[RelationCorpus, tuple[Misfit, ...]
 
 
 def _entities(doc: Document, said: AnnotatorAnswer, n: int) -> dict[str, tuple[Annotation, int, int]]:
-    """The annotations that are whole tokens of a line, by their keys, with their first token and the one after."""
+    """The annotations that cover whole tokens of a line, by key, with their first token and one past the last."""
     line = doc.lines[n]
     starts = {a: t for t, (a, _) in enumerate(line)}
     ends = {b: t + 1 for t, (_, b) in enumerate(line)}
@@ -136,7 +137,7 @@ def _extraction(doc: Document, said: AnnotatorAnswer, n: int) -> tuple[EntitySen
 
 
 def _unread(doc: Document, said: AnnotatorAnswer) -> list[Misfit]:
-    """Annotations and relations that no line has."""
+    """Annotations and relations that belong to no line."""
     lines = [set(_entities(doc, said, n)) for n in range(len(doc.lines))]
     misfits = [
         doc.misfit(one.problem or "is not a span of whole tokens on one line", one)
@@ -151,7 +152,7 @@ def _unread(doc: Document, said: AnnotatorAnswer) -> list[Misfit]:
 
 
 def check_kind(file: AnnotatedFile, kind: str, name: str) -> list[Evidence]:
-    """The evidence of a kind; raises `DataError` where there is none."""
+    """The evidence of a kind; raises `DataError` if there is none."""
     pieces = file.of_kind(kind)
     if not pieces:
         there = ", ".join(f"{count} {other}" for other, count in file.counts().items()) or "no text"

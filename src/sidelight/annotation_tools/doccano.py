@@ -1,11 +1,11 @@
-"""doccano: exports of sequence labelling as JSON lines, and the same with what a model predicts.
+"""doccano: reads exports of sequence labelling (JSON lines), and writes predictions in the same format.
 
     {"id": 1, "text": "Ann left Oslo", "label": [[0, 3, "PER"], [9, 13, "LOC"]]}
     {"id": 1, "text": "Ann left Oslo", "entities": [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}],
      "relations": [{"id": 1, "from_id": 1, "to_id": 2, "type": "left"}]}
 
-"labels" is read as "label" is. doccano counts characters of Unicode; `offsets="utf16"` reads files that count as
-JavaScript does, as the first versions did.
+"labels" is read like "label". doccano counts Unicode characters; use `offsets="utf16"` for files that count characters
+as JavaScript does, such as those of the first versions.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def read(
 ) -> AnnotatedFile:
     """The evidence of an export, and what did not fit.
 
-    doccano does not say whether somebody looked at a text without labels: it is Unlabeled, or with `empty="gold"` Gold
-    without any span. Raises `DataError` if the file is not an export.
+    doccano does not say whether a text without labels was annotated. So it is Unlabeled, or with `empty="gold"` Gold
+    without spans. Raises `DataError` if the file is not an export.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -127,10 +127,10 @@ def _in_characters(one: Annotation, units: Sequence[int]) -> Annotation:
 
 
 def text_of(docs: Sequence[Document], outputs: Sequence[Sequence[str]], *, scheme: Scheme = "auto") -> str:
-    """JSON lines with what a model predicts instead of labels, which doccano imports.
+    """JSON lines with a model's predictions as labels, for import into doccano.
 
-    `outputs` has the labels of every line of every document (`AnnotatedFile.inputs`). Other keys of a line stay; where
-    it had "entities", it has them again, without relations.
+    `outputs` has the labels of every line of every document (`AnnotatedFile.inputs`). Other keys of a line are kept. If
+    a line had "entities", it gets predicted entities, without relations.
     """
     lines = []
     for doc, spans in zip(docs, marked(docs, outputs, scheme=scheme)):
@@ -150,5 +150,5 @@ def _entity(number: int, one: Annotation) -> dict[str, Any]:
 
 
 def write(path: str | Path, docs: Sequence[Document], outputs: Sequence[Sequence[str]], **how: Any) -> None:
-    """Write what `text_of` makes to a file."""
+    """Write the result of `text_of` to a file."""
     write_text_atomically(path, text_of(docs, outputs, **how))

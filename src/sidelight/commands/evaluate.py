@@ -1,4 +1,4 @@
-"""`sidelight evaluate`: how good a model is, and whether it is better than another."""
+"""`sidelight evaluate`: scores of a model, and a comparison with another model."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def command(
     scheme: Annotated[
         Literal["auto", "bio", "IOB1", "BIOES", "BILOU", "runs"],
         typer.Option(
-            case_sensitive=False,  # "BIO" is what train calls it
+            case_sensitive=False,  # train has "BIO"
             help="How to read spans: from labels such as B-X in any scheme (bio) or a given one, or as runs of equal "
             "labels; auto decides by the labels.",
         ),
@@ -164,7 +164,7 @@ def _tally(
     jobs: int,
     place: str | None,
 ) -> Tally:
-    """The scores of a file, which is read some at a time; with a journal, from where an earlier run was stopped."""
+    """The scores of a file, read piece by piece; with a journal, continues an earlier run."""
     from sidelight.evaluate.tally import Tally
 
     model, predict = predictor(path, rules, inference)
@@ -197,7 +197,7 @@ def _tally(
 def _tallies_there(
     place: Place, model: Any, corpus: StoredCorpus, file: Path, after: Position, scheme: Scheme
 ) -> Iterator[tuple[Position, Tally]]:
-    """Where each piece of a file ends, and its scores, by workers."""
+    """The end of each piece of a file, and its scores, computed by workers."""
     first: Any = None
     pieces = file_pieces(file, corpus.format, after=after, parts=PARTS)
     full = (piece for piece in pieces if not piece.is_blank)
@@ -205,14 +205,14 @@ def _tallies_there(
         first = first or told
         check_columns(first, told)
         yield last, tally
-    if first is None and not after.begin:  # there is nothing: say so in the words of the reader
+    if first is None and not after.begin:  # the file is empty: raise the reader's error
         next(corpus.pieces("gold", file))
 
 
 def _tallied_there(
     piece: TextPiece, model: Any, corpus: StoredCorpus, file: Path, scheme: Scheme, n_jobs: int | None
 ) -> tuple[Any, Position, Tally]:
-    """The first input of a piece, where it ends, and its scores."""
+    """The first input of a piece, the end of the piece, and its scores."""
     from sidelight.evaluate.tally import Tally
 
     evidence = corpus.evidence("gold", file, piece)
@@ -224,7 +224,7 @@ def _tallied_there(
 def _counted(
     piece: TextPiece, evidence: list[Evidence], model: Any, predict: Callable[[list[Any]], list[Any]], tally: Tally
 ) -> Tally:
-    """With the scores of one piece."""
+    """The tally with the scores of one piece added."""
     xs = [in_columns(one.x) for one in evidence]
     with placed(piece):
         check_fits(model, [(x, one.origin) for x, one in zip(xs, evidence)])
@@ -256,7 +256,7 @@ def _predictions(
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Items with right outputs, and models that are asked for theirs."""
+    """Items with right outputs, and the models to score on them."""
 
     entry: StructureEntry
     items: Sequence[Item]
@@ -265,7 +265,7 @@ class Scored:
     place: str | None
 
     def told(self, name: str, model: Model, against: Path | None) -> tuple[str, dict[str, Any]]:
-        """The scores as text, and as JSON has them; beside those of another model if one is given."""
+        """The scores as text and as JSON values, with those of another model if one is given."""
         structure: Any = model.structure
         measures = self.entry.measures(structure.plain)
         gold = [self.entry.output(structure.plain, item, "gold") for item in self.items]
@@ -293,14 +293,14 @@ class Scored:
 
 
 def told_comparison(comparison: Comparison) -> dict[str, Any]:
-    """A comparison as JSON has it."""
+    """A comparison as JSON values."""
     names = ("metric", "difference", "p_value", "rounds")
     return {name: getattr(comparison, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionScores:
-    """A model, perhaps another one, and a file with right answers or with candidates."""
+    """A model, optionally another one, and a file with right answers or with candidates."""
 
     asked: AskedModel
     other: AskedModel | None
@@ -309,7 +309,7 @@ class DecisionScores:
     format: str | None
 
     def answers(self) -> tuple[str, dict[str, Any]]:
-        """How many answers are right, and precision, recall and F1 of yes, as text and as JSON has them."""
+        """The accuracy of answers, and precision, recall and F1 of "yes", as text and as JSON values."""
         items = self.asked.read(self.file, self.format)
         gold = known_answers(items, self.file)
         judgements = [[item.good for item in model.judged(items)] for model in self._models()]

@@ -1,4 +1,4 @@
-"""`sidelight generate`: example files of a structure, to try commands on."""
+"""`sidelight generate`: example files of a structure, for trying commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sidelight.data import write_columns, write_text_atomically
 from sidelight.data.items import Item
 from sidelight.errors import DataError
 
-PARTS = ("gold", "test", "good")  # each of other inputs; bad ones are made of the good
+PARTS = ("gold", "test", "good")  # with different inputs; bad ones are made from the good ones
 
 
 def command(

@@ -1,4 +1,4 @@
-"""`sidelight judge`: has an input a good structure?"""
+"""`sidelight judge`: decides whether inputs have a good structure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sidelight rank`: candidates by how good their structures are."""
+"""`sidelight rank`: ranks candidates by the scores of their structures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sidelight train`: from files of evidence to a model."""
+"""`sidelight train`: trains a model from files of evidence."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def command(
                     best, table, edges = trials.choose(search, judges)
             keep(best.save, out, checkpoint=checkpoint)
     except KeyboardInterrupt as stop:
-        kept = checkpoint is not None and checkpoint.exists()  # there is none before the first round
+        kept = checkpoint is not None and checkpoint.exists()  # it does not exist before the first round
         hint = "" if not kept else f"; the same command continues from {checkpoint}"
         nothing = "no model was written" if hint else "nothing was written"
         left = f"{out} is unchanged" if replaced else nothing
@@ -174,7 +174,7 @@ def _check_choice(
     metric: str | None,
     checkpoint: Path | None,
 ) -> None:
-    """Raise ValueError for options about choosing that do not go together."""
+    """Raise ValueError for options of the automatic choice and of --valid that cannot be combined."""
     for flag, value in (("--grid", grid), ("--metric", metric)):
         if valid is None and value is not None:
             raise ValueError(f"{flag} is given without --valid; name a labelled file to choose by")
@@ -187,7 +187,7 @@ def _check_choice(
 
 
 def _check_about_structures(structure: str, told: Mapping[str, Any]) -> None:
-    """Raise ValueError for options that are about labels of tokens."""
+    """Raise ValueError for options that apply only to labels of tokens."""
     usual: dict[str, Any] = {
         "name": None,
         "template": None,

@@ -1,4 +1,4 @@
-"""`sidelight weights`: what a model has learned, by name."""
+"""`sidelight weights`: the weights of a model, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sidelight worth`: what each kind of evidence is worth, on the labels there are."""
+"""`sidelight worth`: the worth of each kind of evidence, measured on gold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sidelight.commands.shared.settings import choose_learner, sequences_in
 from sidelight.commands.shared.structured import StructureTask, chosen_entry, refuse, split_options
 from sidelight.commands.shared.train_options import LearnerOptions, Metric, StructureName
 
-LEARNER = "jlis"  # of structures: it learns from all kinds of evidence
+LEARNER = "jlis"  # for structures: it learns from all kinds of evidence
 JsonFile = Annotated[
     Path | None, options.in_output("--json", metavar="FILE", help="Also write the figures to this file.")
 ]

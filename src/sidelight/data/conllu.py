@@ -1,8 +1,8 @@
 """Sentences with dependency trees in CoNLL-U files: ten columns, a blank line after each sentence.
 
-Comments of the form `# good = yes`, `# weight = 2` and `# group = q1` say what columns cannot. As partial evidence a
-head or a relation may be `_`; as candidates `2|5` lists heads, `nsubj|obj` relations, and `_` is any. Multi-word tokens
-and empty nodes are kept, and not looked at.
+Comments of the form `# good = yes`, `# weight = 2` and `# group = q1` hold values that have no column. In partial
+evidence a head or a relation may be `_`; in candidates `2|5` lists heads, `nsubj|obj` lists relations, and `_` means
+any. Multi-word tokens and empty nodes are kept but ignored.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def read_treebank(path: Path, *, tags: int = UPOS) -> Treebank:
 
 
 def read_sentences(path: str | Path, kind: str = INPUTS, *, tags: int = UPOS) -> list[Item]:
-    """The sentences of a file with what a kind of evidence wants of their trees; raises `DataError` with the line."""
+    """The sentences of a file, with their trees read as a kind of evidence; raises `DataError` with the line."""
     file, items = shown_name(path), list[Item]()
     block: list[str] = []
     for number, line in enumerate([*read_lines(path), ""], start=1):
@@ -63,7 +63,7 @@ def read_sentences(path: str | Path, kind: str = INPUTS, *, tags: int = UPOS) ->
 
 
 def write_sentences(items: Sequence[Item]) -> str:
-    """The text of such a file: what was read, with the heads and relations that are said.
+    """The text of such a file: the lines that were read, with the given heads and relations.
 
     >>> write_sentences([Item((("lights", "NOUN"),), ((0, "root"),), good=True)]).splitlines()
     ['# good = yes', '1\\tlights\\t_\\tNOUN\\t_\\t_\\t0\\troot\\t_\\t_', '']
@@ -72,7 +72,7 @@ def write_sentences(items: Sequence[Item]) -> str:
 
 
 def _sentence(block: list[str], first: int, kind: str, file: str, tags: int) -> list[Item]:
-    """The sentence of some lines, or none where they are comments."""
+    """The sentence of some lines, or none if they are only comments."""
     x: list[tuple[str, str]] = []
     cells: list[list[str]] = []
     lines: list[int] = []
@@ -126,7 +126,7 @@ def _said(cells: list[list[str]], lines: list[int], kind: str, file: str) -> tup
 
 
 def _heads(cell: str, kind: str, place: FileLine) -> tuple[int, ...] | None:
-    """The heads that a cell lists, one but for candidates; None for any."""
+    """The heads in a cell, one unless the kind is candidates; None for any."""
     if cell == UNKNOWN and kind != "gold":
         return None
     parts = cell.split("|") if kind == "candidates" else [cell]
@@ -198,7 +198,9 @@ def _fresh(number: int, t: int, token: tuple[str, str]) -> str:
 
 
 def _filled(line: str, arc: Arc) -> str:
-    """A token with its head and relation; enhanced ones would be those of another tree."""
+    """The line of a token with its head and relation; enhanced dependencies are dropped, since they belong to another
+    tree.
+    """
     cells = line.split("\t")
     head, relation = arc
     cells[HEAD] = UNKNOWN if head is None else "|".join(map(str, head)) if isinstance(head, tuple) else str(head)

@@ -1,12 +1,12 @@
-"""Pairs of strings with links between their symbols: a line each, or JSON lines.
+"""Pairs of strings with links between their symbols: one per line, or JSON lines.
 
     ship<TAB>SIp<TAB>0-0 1-0 2-1 3-2          two strings, and links from 0 on, as Pharaoh writes them
     dina<TAB>דינה<TAB>yes                      two strings, and whether they belong together
-    hour<TAB>aUr<TAB>0- 1-0 2-1                as partial evidence: h is linked with nothing, of r nothing is known
+    hour<TAB>aUr<TAB>0- 1-0 2-1                as partial evidence: h is linked with nothing; nothing is known about r
     {"left": "ship", "right": ["S", "I", "p"], "links": [[0, 0], [1, 0], [2, 1], [3, 2]], "good": true}
 
-A line has links or `_` where there are none to tell, then yes or no, then a score (which `sidelight judge` writes);
-each may be left out. Symbols are the characters of a string; in JSON lines they may be listed.
+A line has links (or `_` if none are given), then yes or no, then a score (written by `sidelight judge`); each may be
+left out. Symbols are the characters of a string; in JSON lines they may be a list.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KEYS = ("left", "right", "links", "candidates")
 
 
 def read_pairs(path: str | Path, kind: str = INPUTS) -> list[Item]:
-    """Pairs of a file with a line each; raises `DataError` with the line of what is not as it should be.
+    """Pairs of a file, one per line; raises `DataError` with the line of an invalid pair.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -49,7 +49,7 @@ def read_pairs(path: str | Path, kind: str = INPUTS) -> list[Item]:
 
 
 def write_pairs(items: Sequence[Item]) -> str:
-    """The text of such a file; raises `DataError` for what it could not give back.
+    """The text of such a file; raises `DataError` for pairs that could not be read back.
 
     >>> write_pairs([Item(("shi", "SI"), ((0, 0), (1, None)), good=True)])
     'shi\\tSI\\t0-0 1-\\tyes\\n'
@@ -58,7 +58,7 @@ def write_pairs(items: Sequence[Item]) -> str:
 
 
 def read_pair_objects(path: str | Path, kind: str = INPUTS) -> list[Item]:
-    """Pairs from JSON lines; candidates are a list for every left symbol, or null where any may be."""
+    """Pairs from JSON lines; candidates are a list for every left symbol, or null for any."""
     example = '{"left": "ship", "right": "SIp", "links": [[0, 0], [1, 0], [2, 1], [3, 2]]}'
     return read_objects(path, kind, keys=KEYS, parse=_parse, example=example)
 

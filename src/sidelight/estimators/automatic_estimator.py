@@ -1,6 +1,6 @@
-"""What all estimators with a learner share; it may be left to the evidence: `learner="auto"` (see `sidelight.choice`).
+"""The base of all estimators with a learner; with `learner="auto"` the evidence chooses it (see `sidelight.choice`).
 
-Inputs and evidence are looked at as they are given, and predictions are made by a model under rules.
+It checks inputs and evidence, and predicts with a model under rules.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LABELS_SHOWN = 20  # in a notebook
 
 
 def _called(learner: str | Recipe) -> tuple[str, float]:
-    """A learner in words, and about how many seconds its kernels take to compile.
+    """A description of a learner, and the approximate compilation time of its kernels in seconds.
 
     >>> _called("auto"), _called("jlis")
     (('auto', 10.0), ('jlis', 6.0))
@@ -55,12 +55,12 @@ def _called(learner: str | Recipe) -> tuple[str, float]:
 
 
 Fitted = TypeVar("Fitted", bound="AutomaticEstimator")
-TRIAL_ROUNDS = 30  # of the solver, where a plan is tried on a fold
-TRIAL_COMPLETIONS, TRIAL_DECREASE = 3, 1e-3  # of what is latent, there
+TRIAL_ROUNDS = 30  # maximum rounds of the solver when a plan is tried on a fold
+TRIAL_COMPLETIONS, TRIAL_DECREASE = 3, 1e-3  # limits of completions in such a trial
 
 
 class Trials(NamedTuple):
-    """What is to be chosen for, how a plan is tried, and the parameters that it sets."""
+    """The data for a choice, the way a plan is tried, and the parameters that it sets."""
 
     question: Question
     fit_and_predict: FitAndPredict
@@ -70,28 +70,28 @@ class Trials(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What Gold contradicts, in words."""
+        """Descriptions of evidence that Gold contradicts."""
         return (*self.rules.notes, *self.evidence.notes)
 
 
 class AutomaticEstimator(Estimator):
-    """An estimator whose learner may be left to the evidence, and whose predictions may be made under rules."""
+    """An estimator that can choose its learner by the evidence, and predict under rules."""
 
-    _sequences = True  # and not single labels
+    _sequences = True  # False for single labels
     model_: Model
-    penalties_: list[float]  # of the rules it was fitted with, as they were learned
+    penalties_: list[float]  # penalties of the rules of the fit, as learned
     _penalised: tuple[Rule, ...] = ()  # those rules
     _rules_given: tuple[Rule, ...] = ()  # when it was fitted
-    _rules_used: tuple[Rule, ...] = ()  # those of them that the automatic choice of a learner kept, as it took them
+    _rules_used: tuple[Rule, ...] = ()  # the rules that the automatic choice used, as it used them
     rules: Sequence[Rule]
     inference: str
     n_jobs: int | None
     learner: str | Recipe
     verbose: int
     max_rounds: int | None
-    rounds_: list[Round]  # of the last fit; a model of a file has none
-    evidence_: dict[str, int]  # how many pieces of each kind the last fit learned from
-    choice_: ChoiceReport  # what was chosen, and why
+    rounds_: list[Round]  # of the last fit; a model loaded from a file has none
+    evidence_: dict[str, int]  # number of pieces of each kind in the last fit
+    choice_: ChoiceReport  # the choice, and its reasons
     features: Any
     labels: Any
     metric: str | None
@@ -123,7 +123,9 @@ class AutomaticEstimator(Estimator):
         return self.model_
 
     def _fit_log(self, pieces: Sequence[Evidence], *, given: str = "") -> FitLog:
-        """What tells of a fit to these pieces, or to what is `given`; keeps how many there are of each kind."""
+        """The log of a fit to these pieces, or to the data described by `given`; stores the number of pieces of each
+        kind.
+        """
         self.evidence_ = counted(pieces)
         rules = len(self._asked(None))
         name, seconds = _called(self.learner)
@@ -154,7 +156,7 @@ class AutomaticEstimator(Estimator):
         return rows
 
     def _under(self, rules: Sequence[Rule] | None) -> Constrained:
-        """The model under the estimator's rules with their learned penalties, or under others."""
+        """The model under the estimator's rules with their learned penalties, or under other rules."""
         model, asked = self._fitted(), self._asked(rules)
         return Constrained(
             model,
@@ -165,7 +167,7 @@ class AutomaticEstimator(Estimator):
         )
 
     def _keep_penalties(self, penalties: list[float]) -> None:
-        """What breaking each of the estimator's rules costs; rules that are set later have penalties of their own."""
+        """Store the penalties of the estimator's rules; rules that are set later have their own penalties."""
         self.penalties_, self._penalised = penalties, self._asked(None)
 
     def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
@@ -177,7 +179,7 @@ class AutomaticEstimator(Estimator):
         return self._fitted(), self._inputs(xs)
 
     def _inputs(self, xs: Any) -> Any:
-        """Inputs to predict; raises `DataError` at one that should be a sequence of tokens, and is none."""
+        """Inputs to predict; raises `DataError` for an input that should be a sequence of tokens but is not."""
         if isinstance(xs, InputRows) or (
             not self._sequences and isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
         ):
@@ -185,7 +187,7 @@ class AutomaticEstimator(Estimator):
         return as_sequences(xs, sequences=self._sequences)
 
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
-        """What `fit` is given as a list of evidence; raises `DataError` where it cannot be used."""
+        """The arguments of `fit` as a list of evidence; raises `DataError` if it cannot be used."""
         if y is None and is_table(evidence):
             raise DataError(f"a table ({type(evidence).__name__}) instead of a list of evidence", remedy=TABLE_REMEDY)
         if not isinstance(evidence, Matrix) and getattr(evidence, "shape", ()) == ():
@@ -232,7 +234,7 @@ class AutomaticEstimator(Estimator):
     def _chosen(
         self, pieces: list[Evidence], validation: tuple[Any, Any] | None, before: Model | None
     ) -> tuple[list[Evidence], Settings]:
-        """The evidence to learn from and how, as `learner="auto"` chooses; `choice_` says why."""
+        """The evidence and the settings that `learner="auto"` chooses; `choice_` has the reasons."""
         if before is not None and hasattr(self, "choice_"):
             plan = self.choice_.chosen
             others: dict[str, Any] = {"learner": plan.learner, "prices": dict(plan.prices) or None}
@@ -260,13 +262,13 @@ class AutomaticEstimator(Estimator):
         return [piece for piece in pieces if plan.takes(piece.kind)], self._settings(**others)
 
     def _tell_of_rules(self) -> None:
-        """Write to the model which rules were left out or taken as soft, for whoever gives them to its file again."""
+        """Store in the model which rules were left out or made soft, for later use of the rules with its file."""
         if self._rules_given:
             self.model_.about.update(told(self._rules_given, self._rules_used))
 
     def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
-        """How plans are tried on this evidence; raises for parameters that are no good, before any work."""
-        settings = self._settings(learner="jlis")  # which takes all parameters
+        """How plans are tried on this evidence; raises errors for invalid parameters before any work."""
+        settings = self._settings(learner="jlis")  # it accepts all parameters
         kept = believable_evidence(pieces, sequences=self._sequences)
         pieces = kept.evidence
         known = [piece for piece in pieces if isinstance(piece, Gold)]
@@ -307,7 +309,7 @@ class AutomaticEstimator(Estimator):
         )
 
     def _trial(self, params: Callable[[Plan], dict[str, Any]], labels: Sequence[Any]) -> FitAndPredict:
-        """How a plan is tried: a fit of this estimator's kind to some of the evidence, in fewer rounds."""
+        """A function that tries a plan: it fits this kind of estimator to part of the evidence, in fewer rounds."""
         rounds = TRIAL_ROUNDS if self.max_rounds is None else min(self.max_rounds, TRIAL_ROUNDS)
         completions = (
             TRIAL_COMPLETIONS if self.max_completions is None else min(self.max_completions, TRIAL_COMPLETIONS)
@@ -318,7 +320,7 @@ class AutomaticEstimator(Estimator):
         own |= {"n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False, "verbose": 0}
         own |= {"place": None} if "place" in own else {}
 
-        make = type(self)  # workers that try plans get no estimator that is being fitted
+        make = type(self)  # do not send the estimator that is being fitted to workers
 
         def trial(plan: Plan, evidence: Sequence[Evidence], xs: Sequence[Any]) -> list[Any]:
             estimator = make(**{**own, **params(plan)})
@@ -329,13 +331,13 @@ class AutomaticEstimator(Estimator):
 
 
 def settled(estimator: Fitted) -> Fitted:
-    """A copy that has not been fitted and does not choose: its learner is "jlis" where it was "auto"."""
+    """An unfitted copy with a fixed learner: "jlis" instead of "auto"."""
     own = type(estimator)(**estimator.get_params())
     return own.set_params(learner="jlis") if own.get_params()["learner"] == AUTO else own
 
 
 def _told(fits: int) -> None:
-    """How far the choice has come, where work is shown."""
+    """Show the progress of the choice."""
     shown = present()
     if shown is not None:
         shown.say(f"choosing how to learn: {fits} fits")

@@ -1,4 +1,4 @@
-"""Pieces that live in the workers of a team, and the questions that are put to them."""
+"""Pieces held by the workers of a team, and calls to them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RayHeld:
 
     def __init__(self, team: Team, key: int, size: int) -> None:
         self._team, self._key, self._size = team, key, size
-        self._states: list[Any] = [None] * len(team)  # references, one a worker
+        self._states: list[Any] = [None] * len(team)  # references, one per worker
         self._before = self._states
 
     def __del__(self) -> None:

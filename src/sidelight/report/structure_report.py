@@ -1,4 +1,4 @@
-"""The page about a model of trees, alignments or the like: scores, training, rules, and pictures of its errors."""
+"""The page about a model of trees, alignments or other structures: scores, training, rules, pictures of errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sidelight.report.model_report import (
 from sidelight.report.page import Page, cards, table
 from sidelight.report.pictures import STYLE, legend, picture
 
-NONE = "none"  # where an output has a label, and the other has none
+NONE = "none"  # if one output has a label and the other has none
 
 
 def structure_report(
@@ -40,8 +40,8 @@ def structure_report(
 ) -> str:
     """A page about a model of a structure, on inputs whose outputs are known.
 
-    `pictures` show right outputs and the model's; `finds` says what outputs are; `without_rules` are those that the
-    model would give without the rules of its structure.
+    `pictures` show right and predicted outputs; `finds` describes outputs; `without_rules` are the predictions without
+    the rules of the structure.
     """
     scores = score_parts(measures, truth, guesses)
     page = Page(f"Report on {name}", f"{scores.outputs:,} inputs", style=STYLE)
@@ -81,7 +81,7 @@ def _scores(scores: PartScores) -> list[Html]:
 def _confused(
     measures: Sequence[Measure], truth: Sequence[Any], guesses: Sequence[Any]
 ) -> list[tuple[Measure, Counter[tuple[str, str]]]]:
-    """(right, predicted) labels of what has labels, by measure."""
+    """(right, predicted) labels of labelled parts, by measure."""
     tables = []
     for one in measures:
         if one.labels is not None:

@@ -1,12 +1,13 @@
-"""Entities and relations: where entities are is given; their types and the relations of pairs are chosen together.
+"""Entities and relations: boundaries of entities are given; their types and the relations of pairs are predicted
+jointly.
 
     x   `EntitySentence(tokens, spans)`
     y   `Extraction(types, relations)`: a type for every entity, and (head, tail, name) for every relation
 
-A slot is an entity, then a pair of entities, whose choices are "none" and every relation in both directions, so that
-two entities have one relation at most. What types the arguments of a relation must have is said by rules (Roth and Yih
-2004), about `y.entity[i]` and `y.relation[head, tail]`; each clause of a rule is about one pair of entities, and the
-best output under all of them is found exactly (`spaces.relation_kernels`).
+A slot is an entity, then a pair of entities, whose choices are "none" and every relation in both directions, so two
+entities have at most one relation. Rules (Roth and Yih 2004) about `y.entity[i]` and `y.relation[head, tail]` say which
+types the arguments of a relation must have. Each clause of a rule is about one pair of entities, and the best output
+under all rules is found exactly (`spaces.sub_problems.relation_kernels`).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ Features = Callable[[EntitySentence, str, Any], Iterable[str] | Mapping[str, flo
 
 @dataclass(eq=False)
 class EntityRelation:
-    """Types and relations, as a structure to learn.
+    """Types of entities, and relations between them.
 
     - types, relations: their names.
     - rules: about `y.entity[i]` and `y.relation[head, tail]`, for every two entities in both orders; hard, or soft at
@@ -94,12 +95,14 @@ class EntityRelation:
 
     @property
     def sub_problems(self) -> dict[str, tuple[int, ...]]:
-        """What `SequentialLearner` learns one after another: the choices of each."""
+        """The sub-problems for `SequentialLearner`, with their choices."""
         count = len(self.types)
         return {ENTITY: tuple(range(count)), RELATION: tuple(range(count, len(self.choice_names)))}
 
     def batch(self, xs: Sequence[EntitySentence]) -> Batch:
-        """Sentences with all of their outputs; raises `DataError` for one without entities, or with invalid spans."""
+        """A batch of sentences with all their outputs; raises `DataError` for one without entities, or with invalid
+        spans.
+        """
         for i, x in enumerate(xs):
             _check_spans(x, i)
         counts = np.array([len(x.spans) for x in xs], dtype=np.int64)
@@ -111,7 +114,7 @@ class EntityRelation:
         return Batch(scorer, RelationSpace(starts, len(self.choice_names), None, counts, *self._said(xs)))
 
     def encode(self, x: EntitySentence, y: Extraction) -> Ids:
-        """The choice of every slot; raises `DataError` for what is not there, and where a hard rule is broken."""
+        """The choice of every slot; raises `DataError` for unknown names, and if a hard rule is broken."""
         choices = self._chosen(x, y)
         self._check_rules(x, choices)
         return choices
@@ -122,7 +125,7 @@ class EntityRelation:
         return [rule.violations(x, known) for rule in self.rules]
 
     def coverage(self, x: EntitySentence) -> list[bool]:
-        """Whether each rule says anything about an input, so that some output might break it."""
+        """Whether each rule applies to an input, so that some output might break it."""
         symbols = self._symbols(len(x.spans))
         return [not is_true(rule.on(x, symbols)) for rule in self.rules]
 
@@ -151,9 +154,10 @@ class EntityRelation:
         return Extraction(tuple(self.types[choice] for choice in choices[:n].tolist()), tuple(sorted(relations)))
 
     def admitted(self, x: EntitySentence, y: Mapping[str, Mapping[Any, Any]]) -> Bytes:
-        """What Partial and Candidates leave: {"entity": {i: types}, "relation": {(head, tail): names}}. # [slots, K]
+        """The choices admitted by Partial and Candidates: {"entity": {i: types}, "relation": {(head, tail): names}}. #
+        [slots, K]
 
-        A label, or several; what is not named is open. "none" is the name of no relation.
+        Values are one label or several; other slots are open. "none" is the name of no relation.
         """
         slots = {slot: t for t, slot in enumerate(_slots(x))}
         mask = np.ones((len(slots), len(self.choice_names)), dtype=np.uint8)
@@ -277,11 +281,11 @@ class EntityRelation:
                     wide = clause_worth(said).reshape([sizes[k] if k in axes else 1 for k in range(3)])
                     pairs[place[pair]] += wide
                 elif float(clause_worth(said)) < 0:
-                    own[0] += float(clause_worth(said))  # said of no variable: of every output alike
+                    own[0] += float(clause_worth(said))  # without variables: the same for every output
         return pairs, own
 
     def _check_rules(self, x: EntitySentence, choices: Ids) -> None:
-        """Raise `DataError` where an output breaks a hard rule."""
+        """Raise `DataError` if an output breaks a hard rule."""
         n, first = len(x.spans), len(self.types)
         pairs, own = self._tables(x, 0)
         a, b = np.triu_indices(n, 1)
@@ -294,7 +298,7 @@ class EntityRelation:
         raise DataError(problem, remedy="correct it, or make the rule soft: rule.soft(2.0)")
 
     def _known(self, x: EntitySentence, choices: Ids) -> Groups:
-        """An output as rules read it."""
+        """An output in the form for rules."""
         n, symbols = len(x.spans), self._symbols(len(x.spans))
         entities = {i: self.types[choice] for i, choice in enumerate(choices[:n].tolist())}
         related = {}
@@ -304,7 +308,7 @@ class EntityRelation:
 
     @property
     def _sizes(self) -> tuple[int, int, int]:
-        """Of the table of a pair."""
+        """The shape of the table of a pair."""
         return len(self.types), len(self.types), len(self.choice_names) - len(self.types)
 
 
@@ -343,7 +347,7 @@ def _check_spans(x: Any, i: int) -> None:
 
 
 def _checked_output(y: Any) -> tuple[Sequence[str], Sequence[tuple[int, int, str]]]:
-    """Types and relations; raises `DataError` for what has another form."""
+    """Types and relations; raises `DataError` for values of another form."""
     remedy = "give Extraction(types, [(head, tail, name), …])"
     if not isinstance(y, tuple) or len(y) != 2 or not all(isinstance(part, list | tuple) for part in y):
         raise DataError(f"the output is {shown(y)}", remedy=remedy)

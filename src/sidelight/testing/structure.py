@@ -1,4 +1,4 @@
-"""`check_structure`: everything that learners take for granted about a structure, checked on small inputs."""
+"""`check_structure`: checks everything that learners assume about a structure, on small inputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sidelight.testing.sum_laws import has
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was checked; what a structure does not have raised `Intractable`, as it should."""
+    """The checks that were made; operations that a structure lacks raised `Intractable`, as they should."""
 
     outputs: int  # of all inputs
     gradients: bool  # of scores and margins
@@ -38,11 +38,12 @@ def check_structure(
     admits: Admits | None = None,
     k: int = 4,
 ) -> Checked:
-    """Check a batch of small inputs against the list of all their outputs; raises `BrokenLaw` in words.
+    """Check a batch of small inputs against the list of all their outputs; raises `BrokenLaw` with an explanation.
 
-    The outputs are those that `admits` says (number of an input, choices), or else the space; scores are what `score`
-    says (weights, number of an input, choices), or else the features counted by the scorer. Give both where you can
-    write down the definition of a structure: then nothing of it is taken on trust. All is drawn from `seed`.
+    The outputs are defined by `admits` (number of an input, choices), or else by the space. Scores are defined by
+    `score` (weights, number of an input, choices), or else by the features that the scorer counts. Pass both if you can
+    write down the definition of a structure: then the check does not rely on the structure itself. Random numbers come
+    from `seed`.
     """
     rng = np.random.default_rng(seed)
     if weights is None:
@@ -84,9 +85,9 @@ def check_examples(
 
 
 def capabilities(batch: Batch) -> dict[str, bool]:
-    """By name, whether a batch of small inputs can do it.
+    """For each operation, by name, whether a batch of small inputs supports it.
 
-    Every structure has the best output, with costs, bonuses, clamps and candidates; margins ask for no more.
+    Every structure has the best output, with costs, bonuses, clamps and candidates; margin learners need no more.
     """
     weights = np.zeros(batch.scorer.size)
     scores, space = batch.scores(weights), batch.space

@@ -82,9 +82,10 @@ class Votes(Sequence[Voted]):
         return str(self.table)
 
     def majority(self) -> list[Partial]:
-        """The label that most functions vote for at each token, for learners that take no votes; Gold's are left out.
+        """The label with the most votes on each token, for learners that take no votes; votes on Gold are left out.
 
-        A set counts as one vote, divided among its labels. Where labels are level, or nobody votes, it is `None`.
+        A set counts as one vote, divided among its labels. The result is `None` if labels are tied, or if there are no
+        votes.
 
         >>> votes(["on"], {"a": lambda x: "P", "b": lambda x: {"P", "N"}}).majority()[0].y
         ['P']
@@ -92,7 +93,7 @@ class Votes(Sequence[Voted]):
         return [Partial(p.x, majority_of(p), weight=p.weight, origin=p.origin) for p in self.pieces]
 
     def candidates(self) -> list[Candidates]:
-        """All labels that any function votes for at each token, for learners of candidates; any where nobody votes."""
+        """All labels with a vote on each token, for learners of candidates; any label if there are no votes."""
         return [Candidates(p.x, candidates_of(p), weight=p.weight, origin=p.origin) for p in self.pieces]
 
 
@@ -207,7 +208,7 @@ def _voted(
 
 
 def single_votes(x: Any, said: Mapping[str, list[Any] | None]) -> Voted:
-    """The votes on an input that has one label, which shows in them also where nobody votes."""
+    """The votes on an input with one label; a function without a vote has a list with `None`."""
     return Voted(x, said if any(said.values()) else {name: [None] for name in said})
 
 
@@ -217,14 +218,14 @@ def _names(piece: Voted, label: Any) -> bool:
 
 
 def _with_outside(piece: Voted, outside: Any) -> Voted:
-    """The same, with a voter for the tokens that nobody votes on."""
+    """The same votes, with an additional voter for tokens without votes."""
     silent = [all(vote is None for vote in votes) for votes in _columns(piece)]
     own = [outside if alone else None for alone in silent] if any(silent) else None
     return replace(piece, votes={**piece.votes, OUTSIDE: own})
 
 
 def _columns(piece: Voted) -> list[tuple[Any, ...]]:
-    """The votes of all functions on each token; nothing where no function votes at all."""
+    """The votes of all functions on each token; empty if no function votes at all."""
     listed = [votes for votes in piece.votes.values() if votes is not None]
     if listed:
         return list(zip(*listed))

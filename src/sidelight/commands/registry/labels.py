@@ -1,6 +1,6 @@
-"""Inputs of models of labels as items, for commands that are about any structure: `judge` and `rank`.
+"""Inputs of label models as items, for commands for any structure: `judge` and `rank`.
 
-JSON lines come back with "predicted" labels, "good" and "score". Of other files a line is written for each input:
+JSON lines are written with "predicted" labels, "good" and "score". For other files, one line is written per input:
 
     yes<TAB>0.53<TAB>Ann/PER sleeps/O
 """
@@ -21,7 +21,7 @@ from sidelight.models.model import Model
 
 
 def read_label_items(model: Model, path: Path, format: str | None) -> list[Item]:
-    """Inputs without labels; raises `DataError` where they do not fit the model."""
+    """Inputs without labels; raises `DataError` if they do not fit the model."""
     with read_twice(path):
         corpus = read_inputs(path, format=format, label_column=None)
         lines = read_lines(path) if is_jsonl(path, format) else []
@@ -36,7 +36,7 @@ def read_label_items(model: Model, path: Path, format: str | None) -> list[Item]
 
 
 def write_label_items(items: Sequence[Item]) -> str:
-    """The items with what was found."""
+    """The items with their decisions, as text."""
     return "".join(_line(item) + "\n" for item in items)
 
 

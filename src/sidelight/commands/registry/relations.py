@@ -37,12 +37,12 @@ EXAMPLE = (
 
 
 def read_facts(path: str | Path, kind: str = INPUTS) -> list[Item]:
-    """Sentences with entities; raises `DataError` with the line of what is not as it should be."""
+    """Sentences with entities; raises `DataError` with the line of an invalid sentence."""
     return read_objects(path, kind, keys=KEYS, parse=_parse, example=EXAMPLE)
 
 
 def write_facts(items: Sequence[Item]) -> str:
-    """The same as JSON lines, with the types and relations that are said."""
+    """Sentences as JSON lines, with the known types and relations."""
     return write_objects(items, lambda item: extraction_entry(item.x, item.said))
 
 
@@ -109,7 +109,7 @@ def _names(items: Sequence[Item]) -> dict[str, Any]:
 
 
 def _spoiled(xs: Sequence[EntitySentence], seed: int) -> list[EntitySentence]:
-    """The words in another order; entities stay where they are."""
+    """The words in random order; entities keep their positions."""
     return [EntitySentence(tuple(words), x.spans) for words, x in zip(shuffled([x.tokens for x in xs], seed=seed), xs)]
 
 
@@ -136,5 +136,5 @@ ENTRY = StructureEntry(
     hidden=("rules", "lists", "names"),
     from_data=_names,
     ruled=True,
-    lenient=True,  # two relations of one pair are in some corpora, and outputs that break rules
+    lenient=True,  # some corpora have two relations of one pair, and outputs that break rules
 )

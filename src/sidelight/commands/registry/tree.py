@@ -23,7 +23,7 @@ def _output(structure: DependencyTree, item: Item, kind: str) -> Any:
 
 
 def _arcs(structure: DependencyTree, t: int, length: int, head: Any, relation: Any) -> list[Any] | None:
-    """The arcs of a token that a head, or several, and relations leave."""
+    """The arcs of a token that are possible with these heads and relations."""
     heads = (
         [one for one in range(length + 1) if one != t] if head is None else [head] if isinstance(head, int) else head
     )
@@ -36,7 +36,7 @@ def _arcs(structure: DependencyTree, t: int, length: int, head: Any, relation: A
 
 
 def _relations(items: Sequence[Item]) -> dict[str, Any]:
-    """The relations that trees have, or none where they are not told."""
+    """The relations in trees; none if trees have no relations."""
     said = (relation for item in items for _, relation in item.said or ())
     names = {name for one in said if one is not None for name in ([one] if isinstance(one, str) else one)}
     return {"relations": tuple(sorted(names - {UNKNOWN}))}
