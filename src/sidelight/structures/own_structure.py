@@ -57,7 +57,6 @@ class OwnRows:
     def n_tokens(self) -> int:
         return int(self.made.starts[-1])
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """The offsets, and what outputs at random score with weights at random: other features have other scores."""
         rng = np.random.default_rng(0)
