@@ -54,7 +54,6 @@ class Rows:
         """All but where sequences begin."""
         return TokenFeatures(self.indptr, self.indices, self.values, self.dense)
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """All there is, to tell batches apart by."""
         return (self.starts, *self.tokens)
