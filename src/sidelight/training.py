@@ -229,7 +229,7 @@ class Training:
         settings = {name: _stable(getattr(self.settings, name)) for name in names}
         if validating is not None:
             settings["validation"] = validating
-        arrays: list[NDArray[Any]] = [*self.rows.arrays, self.encoded.targets]
+        arrays: list[NDArray[Any]] = [*self.rows.arrays(), self.encoded.targets]
         arrays += [self.encoded.weights, self.encoded.answers]
         if self.encoded.admitted is not None:
             arrays.append(self.encoded.admitted)

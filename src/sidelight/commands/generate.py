@@ -37,6 +37,10 @@ def command(
         raise DataError(problem, file=out, remedy="name another folder with --out") from None
     texts = _labels(count, seed) if structure in LABELS else _structures(structure, count, seed)
     for name, text in texts.items():
+        if (out / name).exists() and (out / name).read_bytes() != text.encode():
+            problem = "there is a file of this name with other content"
+            raise DataError(problem, file=out / name, remedy="name another folder with --out, or remove the file")
+    for name, text in texts.items():
         write_text_atomically(out / name, text)
     typer.echo(" ".join(str(out / name) for name in texts))
 

@@ -54,7 +54,6 @@ class Rows:
         """All but where sequences begin."""
         return TokenFeatures(self.indptr, self.indices, self.values, self.dense)
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """All arrays, to distinguish batches."""
         return (self.starts, *self.tokens)

@@ -28,7 +28,7 @@ OBJECTIVE, APART, WORST, SUMS, IN_LOGS = range(5)  # places in `Expected.figures
 
 
 class ExpectedCounts(NamedTuple):
-    """What the E-step finds; the first four are shared by shards, each of which has its own of the others."""
+    """The results of the E-step; shards share the first four arrays, and each shard has its own of the others."""
 
     links_one: Floats  # [C'] posteriors of cells, from the cell `base` on
     links_other: Floats  # [C']
@@ -57,7 +57,7 @@ def expect_shard(
     text: Bitext,
     one: Direction,
     other: Direction,
-    hard: bool | None,  # γ = 0; None, not False, where it is not so: what is not asked for is not compiled
+    hard: bool | None,  # whether γ = 0; None instead of False, so that unused code is not compiled
     agreement: bool | None,
     most: int,  # sums, or best alignments, per pair
     tolerance: float,
@@ -154,7 +154,7 @@ def give(
     base: int,
     expected: ExpectedCounts,
 ) -> None:
-    """Write the posteriors of a pair to their places; what is left of a word's 1 is the null word's."""
+    """Write the posteriors of a pair to their places; the rest of each word's probability belongs to the null word."""
     cell = text.cell_starts[pair] - base
     first, begin = text.source_starts[pair], text.target_starts[pair]
     apart = 0.0

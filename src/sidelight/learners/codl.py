@@ -47,7 +47,7 @@ from sidelight.structures.labels.encoding import Encoded
 
 @dataclass(frozen=True, kw_only=True)
 class RuledSpec(LearnerSpec):
-    """What learners share that drive another one under rules."""
+    """The base of learners that drive another one under rules."""
 
     takes = ("gold", "partial", "candidates", "unlabeled")
     and_takes = ", rules"
@@ -89,7 +89,7 @@ class CodlSpec(RuledSpec):
 
     inference = "argmax under rules"
     step_size = "as its base"
-    stops = "no label changes, over an HMM relative decrease, or cycles"
+    stops = "no label changes (over an HMM: relative decrease), or cycles"
     no_partial_fit = "use fit"
     compile_seconds = 1.0
     mix_logs = False
@@ -159,15 +159,15 @@ class CodlSpec(RuledSpec):
 class Codl(CodlSpec):
     """Constraint-driven learning: rules choose the labels that a model learns from (Chang, Ratinov and Roth 2007).
 
-    In each of `cycles`, unlabelled inputs get the labels that are best under the rules and the present model. A new
-    model is learned from these labels, by the learner `base`, and mixed with the model of Gold: `beta` times the model
-    of Gold and 1 − `beta` times the new one. With `beta` none, one model learns from Gold and completed inputs
-    together. If the base is "hmm", `beta` mixes probabilities, otherwise weights; `codl_as_printed` always mixes
-    weights. With the base "semi_crf" or "semi_svm" it is a learner of `SegmentTagger`.
+    In each of `cycles`, unlabelled inputs get the labels that are best under the rules and the present model. The
+    learner `base` learns a new model from these labels. It is mixed with the model of Gold: `beta` times the model of
+    Gold and 1 − `beta` times the new one. With `beta` none, one model learns from Gold and completed inputs together.
+    If the base is "hmm", `beta` mixes probabilities, otherwise weights; `codl_as_printed` always mixes weights. With
+    the base "semi_crf" or "semi_svm" it is a learner of `SegmentTagger`.
     """
 
     name = "codl"
-    minimises = "that of its base on Gold, and on max_y (score − penalties) elsewhere"
+    minimises = "the objective of its base on Gold, and on max_y (score − penalties) elsewhere"
 
     base: str | LearnerSpec = option("crf")
     beta: float | None = option(0.9, low=0, high=1)
@@ -181,8 +181,8 @@ class Codl(CodlSpec):
 class CodlAsPrinted(CodlSpec):
     """Constraint-driven learning as the thesis prints it: `beta` mixes weights, also of an HMM (Algorithm 8, line 8).
 
-    The weights of an HMM are logarithms of probabilities. So if one of two models gives something a probability near
-    zero, it is near zero in the mixture too, whatever the other model says. Everything else is as in `codl`.
+    The weights of an HMM are logarithms of probabilities. So if one of the two models has a probability near zero, it
+    is near zero in the mixture too, whatever the other model says. Everything else is as in `codl`.
     """
 
     name = "codl_as_printed"
@@ -293,7 +293,7 @@ class DrivenLearner(RoundByRound):
 
     @property
     def weights(self) -> Floats:
-        """Those of the last cycle."""
+        """The weights of the last cycle."""
         return self.now
 
     def learned_penalties(self) -> tuple[AnyRuled, list[float]]:
@@ -336,7 +336,7 @@ class DrivenLearner(RoundByRound):
         return {}, arrays | ({} if self.labels is None else {"labels": self.labels})
 
     def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        values.setdefault("done", False)  # earlier files do not say
+        values.setdefault("done", False)  # missing in earlier files
         whole_of(values, "rounds", low=1)
         self.now, self.first = (array_of(arrays, name, np.float64, [self.size]) for name in ("weights", "first"))
         self.penalties, self.first_penalties = (

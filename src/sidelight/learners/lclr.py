@@ -44,12 +44,12 @@ STARTS = 2  # the weights of two stages, and the first ones
 
 @dataclass(frozen=True, kw_only=True)
 class Lclr(LearnerSpec):
-    """LCLR: yes or no, by the best structure that an input has (Chang, Goldwasser, Roth and Srikumar 2010).
+    """LCLR: yes/no decisions by the best structure of an input (Chang, Goldwasser, Roth and Srikumar 2010).
 
     It learns from companion answers alone. `judge` gives decisions, and `predict` the structures behind them. The
     method "lclr_approximate" (thesis Algorithm 12) fixes the structures of good and of bad inputs in each of `repeats`
     rounds; the objective may rise. With "two_stage" (Alignment+Learning), structures are always the best ones under the
-    first weights, in training and later.
+    initial weights, in training and in prediction.
     """
 
     name = "lclr"
@@ -121,7 +121,7 @@ class HeldLearner(RoundByRound):
 
     @property
     def weights(self) -> Floats:
-        """Those of the last SVM, however good they are."""
+        """The weights of the last SVM, whatever their objective."""
         return self.now
 
     @property

@@ -44,7 +44,7 @@ DRIVERS = "codl or posterior_regularization with the base crf"
 
 @dataclass(frozen=True, kw_only=True)
 class LikelihoodSpec(LearnerSpec):
-    """What CRFs share."""
+    """The base of CRFs."""
 
     needs = frozenset({Need.SUMS})
     heeds = frozenset({"prices"})
@@ -106,14 +106,14 @@ class Crf(LikelihoodSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class PartialCrf(LikelihoodSpec):
-    """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
+    """The CRF on Partial, Candidates and Gold, by the probability of all admitted outputs (Tsuboi et al. 2008).
 
     The loss of a companion answer is the logistic loss of a score against a threshold: a soft maximum over the scores
-    of the input's outputs, divided by the input's size. This is J-LIS as a likelihood. Answers make no new pairs of
+    of the input's outputs, divided by the input's size. This is J-LIS as a likelihood. Answers add no new pairs of
     attribute and label. If there are votes, the learner also estimates how often each function is right. Before any
     evidence, a function counts as if `strength` votes had been seen, with the share `right` of them right; a vote on an
-    input that is Gold too counts as much as `gold` others. Other options as for `crf`. `solver` is "lbfgs", or "sgd",
-    which takes answers but no votes. (The loss is not convex, so it has no dual for "eg".)
+    input that is Gold too counts as much as `gold` others. `solver` is "lbfgs", or "sgd", which takes answers but no
+    votes. (The loss is not convex, so it has no dual for "eg".) The other options are those of `crf`.
     """
 
     name = "partial_crf"
@@ -124,7 +124,7 @@ class PartialCrf(LikelihoodSpec):
         "½‖w‖² + C Σ −log p(admitted | x), of votes −log Σ p(y | x) P(votes | y), "
         "+ C2 Σ −log p(companion answer | x) (+ l1‖w‖₁)"
     )
-    inference = "marginal, of all and of the admitted"
+    inference = "marginal, over all and over admitted outputs"
     stops = "relative decrease over ten rounds, or the gradient (sgd: over half the epochs)"
     plain = "crf"
     beside = ("partial", "candidates")
@@ -143,8 +143,8 @@ class PartialCrf(LikelihoodSpec):
 class SemiCrf(LearnerSpec):
     """The semi-Markov CRF: whole segments are scored (Sarawagi and Cohen 2004); the learner of `SegmentTagger`.
 
-    No segment is longer than `max_length` tokens; None takes the length of the longest gold segment. It is
-    `partial_crf` over segments.
+    This is `partial_crf` over segments. No segment is longer than `max_length` tokens; None takes the length of the
+    longest gold segment.
     """
 
     name = "semi_crf"
@@ -191,7 +191,7 @@ def likelihood_learner(
     if not plans:
         return _smooth(data, options, [*inputs, *companions] if companions else inputs)
     start = data.start
-    if start is None and not inputs:  # answers alone say nothing of labels: groups are estimated first
+    if start is None and not inputs:  # companion answers alone have no labels: groups are estimated first
         start = np.zeros(data.size)
     return _latent(data, options, [*inputs, *companions], plans, start, most)
 
@@ -199,7 +199,7 @@ def likelihood_learner(
 def _smooth(
     data: FitData, own: LikelihoodSpec, inputs: Sequence[Labelled] | Sequence[Labelled | LabelledBlocks]
 ) -> LikelihoodLearner:
-    """Nothing is latent but labels: one problem."""
+    """Only labels are latent: a single smooth problem."""
     settings = data.settings
     place = data.place if own.solver == "lbfgs" else None
     if data.stored is not None and place is not None:
@@ -265,7 +265,7 @@ def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
 
 
 def labelled(data: FitData, *, partly: bool = True) -> Sequence[Labelled]:
-    """Gold, and what has candidates unless it is left out; unlabelled inputs have nothing to say to a likelihood."""
+    """Gold, and inputs with candidates unless left out; unlabelled inputs contribute nothing to a likelihood."""
     if data.stored is not None:
         return data.stored.of("gold", "partial").map(_of_block)
     encoded, prices = data.encoded, data.prices()

@@ -74,7 +74,7 @@ class SolvedClass(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BinaryProblems:
-    """Labelled tokens, each an input of its own."""
+    """Labelled tokens, each as a separate input."""
 
     rows: Rows
     labels: Ids  # [T]
@@ -88,7 +88,7 @@ class BinaryProblems:
 
     @property
     def own_layout(self) -> Layout:
-        """Where the weights of one problem live."""
+        """The layout of the weights of one problem."""
         layout = self.layout
         return Layout(2, layout.n_attributes, layout.n_dense, chain=False, bias=layout.bias, null_label=True)
 

@@ -54,12 +54,12 @@ from sidelight.specs.learner import Heed
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorRegularization(RuledSpec):
-    """EM whose beliefs obey rules in expectation, for an HMM or a CRF (Ganchev et al. 2010; thesis chapter 4).
+    """EM whose posteriors obey rules in expectation, for an HMM or a CRF (Ganchev et al. 2010; thesis chapter 4).
 
-    `base` is "hmm" or "crf". With `gamma` other than 1 it is constrained unified EM: 0 is constrained LP-EM, −inf CoDL.
-    `beta` as for `em`; the CRF has none. A CRF with `support` "seen" has weights for the labels that an attribute has
-    in Gold, and for those that other inputs admit for it; in unlabelled inputs these are all labels. The CRF
-    learns from companion answers too, as `partial_crf` does.
+    `base` is "hmm" or "crf". A `gamma` other than 1 makes it constrained unified EM: 0 is constrained LP-EM, −inf CoDL.
+    `beta` is as for `em`; the CRF has none. A CRF with `support` "seen" has weights for the labels that an attribute
+    has in Gold, and for those that other inputs admit for it; in unlabelled inputs these are all labels. The CRF also
+    learns from companion answers, as `partial_crf` does.
     """
 
     name = "posterior_regularization"
@@ -115,7 +115,7 @@ class PosteriorRegularization(RuledSpec):
 
 
 def _believed(data: FitData, gamma: float) -> LatentPlan | None:
-    """What is not Gold, if there is anything."""
+    """The evidence other than Gold, if there is any."""
     rest = data.to_complete()
     if not len(rest):
         return None
@@ -156,7 +156,7 @@ class BelievedBatch(NamedTuple):
 
 
 class EStep(NamedTuple):
-    """What was found at some weights."""
+    """The result of an E-step at some weights."""
 
     terms: LogLinearTerms
     values: Floats  # [N] E_q[score] + γ H(q)
@@ -190,17 +190,17 @@ class BelievedInputs:
         return EStep(terms, q.values, self.completion.memory)
 
     def log_sums(self, weights: Floats) -> Floats:
-        """Of all labelings. # [N]"""
+        """The log-sums of all labelings. # [N]"""
         return log_sums(self.space, self.features.scores(weights), n_jobs=self.n_jobs)
 
     def rows(self) -> int:
-        """How many numbers the completion keeps."""
+        """The number of values in the completion's memory."""
         return self.completion.rows()
 
 
 @dataclass(frozen=True, slots=True)
 class ShardedBeliefs:
-    """The same, where they are held shard by shard."""
+    """The same for inputs in shards."""
 
     held: Held  # of `BelievedInputs`
     form: Form
@@ -239,7 +239,7 @@ class BelievedGroup:
     """Inputs whose labels are believed under rules: a `LatentGroup`."""
 
     inputs: BelievedInputs | ShardedBeliefs
-    completion: Divisible  # of all inputs: what it knows beside them
+    completion: Divisible  # of all inputs
     gamma: float = 1.0
     memory: Floats | None = None  # where the next E-step begins
     began: Floats | None = None  # where the last one began
@@ -254,7 +254,7 @@ class BelievedGroup:
         return inner(self.inputs.prices, self.inputs.log_sums(weights) - self._e_step(weights).values)
 
     def _e_step(self, weights: Floats) -> EStep:
-        """That of the last weights is not made again."""
+        """The E-step at these weights; it is not repeated for the last weights."""
         if self.found is not None and np.array_equal(self.found[0], weights):
             return self.found[1]
         self.began = self.memory
@@ -263,7 +263,7 @@ class BelievedGroup:
         return step
 
     def state(self) -> State:
-        """Where the last E-step began: it is made again."""
+        """The start of the last E-step, which is repeated on resuming."""
         return {}, {} if self.began is None else {"multipliers": self.began}
 
     def resume(self, state: State) -> None:

@@ -44,9 +44,9 @@ from sidelight.specs.fit_data import FitData
 
 @dataclass(frozen=True, kw_only=True)
 class SelfTraining(MarginSpec):
-    """Self-training: the model labels inputs and learns from those it is surest of (Yarowsky 1995).
+    """Self-training: the model labels inputs and learns from the most certain ones (Yarowsky 1995).
 
-    After each training, the inputs with the highest confidence are taken from the pool: at most the `share` of it (1
+    After each training, the inputs with the highest confidence are taken from the pool: at most a `share` of it (1
     takes all at once), and none below `confidence`. By the `measure` "tokens", the confidence at a token is the lead of
     the best output over the best one with another label there; an input has the mean over its tokens (the default for
     chains of first order). By "output" it is the lead over the second best output, divided by the number of tokens (the
@@ -56,7 +56,7 @@ class SelfTraining(MarginSpec):
     name = "self_training"
     takes = ("gold", "unlabeled", "partial", "candidates")
     heeds = frozenset({"cost", "loss", "prices"})
-    minimises = "as structural_svm on Gold and what it labelled itself"
+    minimises = "as structural_svm, on Gold and its own labels"
     inference = "loss-augmented, argmax, second best"
     stops = "no decrease of the transductive objective, or nothing left to label"
     plain = "structural_svm"
@@ -99,7 +99,7 @@ class SelfTrainingLearner(RoundByRound):
     margin: MarginOptions
     solver: CuttingPlane
     rng: np.random.Generator
-    pool: Batch  # within what it admits
+    pool: Batch  # within the admitted outputs
     name: str = "self_training"
     taken: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # in the order of taking
     targets: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int32))  # [T of taken]
@@ -169,7 +169,7 @@ class SelfTrainingLearner(RoundByRound):
         return self._terms
 
     def _next(self) -> str | None:
-        """The convex problem is solved: label the pool and take more of it, or say why training ends."""
+        """After the convex problem is solved: label the pool and take more of it, or return why training ends."""
         margin = self.margin
         weights = self.solver.best
         if len(self.pool) == 0:
@@ -217,7 +217,7 @@ class SelfTrainingLearner(RoundByRound):
         return True
 
     def _surest(self, weights: Floats, best: Paths) -> Ints:
-        """Of the inputs not taken, those with the highest confidence; the first of equal ones."""
+        """The inputs with the highest confidence among those not taken; in case of a tie the first."""
         left = np.setdiff1d(np.arange(len(self.pool)), self.taken)
         if len(left) == 0:
             return left

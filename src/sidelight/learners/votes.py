@@ -72,7 +72,7 @@ def plan(data: FitData, trust: TrustOptions) -> LatentPlan | None:
 
 
 def reliabilities_of(data: FitData, learner: Learner) -> list[Reliability]:
-    """How often each function was right by its votes for a label, as the learner came to believe."""
+    """The learner's estimate of how often each function's votes for a label are right."""
     votes = data.encoded.votes
     if votes is None or not isinstance(learner, LatentLikelihoodLearner):
         return []
@@ -157,13 +157,13 @@ class VotedInputs:
         return counts_of(self.votes, shares)
 
     def terms(self, trust: Trust) -> LogLinearTerms:
-        """Those of a CRF with these votes."""
+        """The terms of a CRF with these votes."""
         return LikelihoodTerms(self.features, self.space, self.prices, bonus=log_odds(self.votes, trust))
 
 
 @dataclass(frozen=True, slots=True)
 class ShardedVotes:
-    """The same, where they are held shard by shard."""
+    """The same for inputs in shards."""
 
     held: Held  # of `VotedInputs`
     form: Form
@@ -193,7 +193,7 @@ class VotedGroup:
     def fresh(
         cls, inputs: VotedInputs | ShardedVotes, votes: EncodedVotes, *, known: Floats, options: TrustOptions
     ) -> VotedGroup:
-        """A group that trusts its voters as the prior and Gold say."""
+        """A group whose initial trust comes from the prior and Gold."""
         trust = Trust.beforehand(votes.function_of, len(votes.functions), options)
         return cls(inputs, votes.function_of, known, estimated(trust, known, votes.function_of, options), options)
 

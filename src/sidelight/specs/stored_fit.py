@@ -33,7 +33,6 @@ class StoredRows:
     def __len__(self) -> int:
         return sum(inputs for _, inputs, _ in self.preparation.shards)
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """The identity of the data: the folder is named by a fingerprint of the files."""
         return (np.frombuffer(self.preparation.folder.name.encode(), dtype=np.uint8),)

@@ -57,7 +57,6 @@ class OwnRows:
     def n_tokens(self) -> int:
         return int(self.batch.starts[-1])
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """The offsets, and the scores of random outputs under random weights, which differ for other features."""
         rng = np.random.default_rng(0)

@@ -93,7 +93,6 @@ class InputRows(Protocol):
     @property
     def lengths(self) -> Ints: ...
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """All arrays, to distinguish batches."""
         ...

@@ -232,6 +232,21 @@ def check_parts(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: 
             raise BrokenLaw(f"{law}: the best values differ from those of the whole batch")
 
 
+def check_memory(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
+    """Of outputs that tie, the same one is found whatever was asked before, and whatever inputs are beside."""
+    if not all(len(one.outputs) for one in lists):
+        return
+    tied = rng.integers(-1, 2, batch.scorer.size).astype(np.float64)
+    first = batch.best(tied).labels
+    for between in (weights, -tied):
+        batch.best(between)
+        if not np.array_equal(batch.best(tied).labels, first):
+            raise BrokenLaw("best: the same scores give other outputs after a question about others")
+    for i in range(len(batch)):
+        if not np.array_equal(batch.part(i, i + 1).best(tied).labels, first[batch.starts[i] : batch.starts[i + 1]]):
+            raise BrokenLaw(f"best: input {i} has another output alone than among others")
+
+
 def admitted_at_random(lists: list[ListedOutputs], size: int, rng: np.random.Generator) -> Bytes:
     """Candidates that leave every input an output. # [T, K]"""
     drawn = outputs_at_random(lists, rng)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import kernel
+from sidelight.features.attributes.attribute_names import AttributeNames
 from sidelight.features.rows import usable
 
 ENTRY = np.dtype([("attribute", np.int32), ("value", np.float64)])
@@ -146,13 +147,13 @@ def numbers_of(name: Any, column: list[Any]) -> Floats:
 
 
 class ColumnNumbers:
-    """The attribute of every string of a column, worked out once per distinct string and kept.
+    """The attribute of every string of a column, -1 for strings that are unknown.
 
     Threads that predict at the same time write the same thing into a dict without a lock.
     """
 
-    def __init__(self, numbers: Mapping[str, int], name_of: Callable[[Any], str]) -> None:
-        self.numbers = numbers  # of attributes by name; -1 for missing ones
+    def __init__(self, known: AttributeNames, name_of: Callable[[Any], str]) -> None:
+        self.known = known
         self.name_of = name_of  # the text of a name
         self._strings: dict[Any, _Strings] = {}
 
@@ -174,40 +175,32 @@ class ColumnNumbers:
                 if isinstance(column[0], str):
                     numbers[:, k] = self._of(name).of(column)
                 else:
-                    numbers[:, k] = self.numbers.get(self.name_of(name), -1)
+                    numbers[:, k] = self.known.number(self.name_of(name))
                     amounts[:, k] = numbers_of(name, column)
             place_table(begins[table.where], numbers, amounts, attributes, values)
         return attributes, values
 
-    def learn(self, numbers: Mapping[Any, int]) -> None:
-        """Keep the numbers of attributes; those that are not of strings are not kept here."""
-        for key, number in numbers.items():
-            if isinstance(key, tuple) and isinstance(key[1], str):
-                self._of(key[0])[key[1]] = number
-
     def _of(self, name: Any) -> _Strings:
         known = self._strings.get(name)
         if known is None:
-            known = self._strings[name] = _Strings(self.name_of(name), self.numbers)
+            known = self._strings[name] = _Strings(self.known.of_column(self.name_of(name)))
         return known
 
 
 class _Strings(dict[str, int]):
-    """The attributes of the strings of one column; what is missing is looked up."""
+    """The attributes of the strings of one column; what is missing is unknown."""
 
-    __slots__ = ("number", "prefix")
-
-    def __init__(self, name: str, numbers: Mapping[str, int]) -> None:
-        self.prefix = f"{name}:"
-        self.number = numbers.get
+    __slots__ = ()
 
     def of(self, column: list[str]) -> Ids:
         """The attributes of strings; raises `TypeError` where some are none. # [T]"""
         return np.fromiter(_getter(column)(self), dtype=np.int32, count=len(column))
 
-    def __missing__(self, text: str) -> int:
-        number = self[text] = self.number(self.prefix + text, -1)
-        return number
+    def __missing__(self, text: Any) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"{text!r} in a column of strings")
+        self[text] = -1
+        return -1
 
 
 def column_counts(tables: list[AttributeTable]) -> dict[Any, int]:

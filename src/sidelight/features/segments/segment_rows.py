@@ -72,10 +72,9 @@ class SegmentedRows:
     def n_tokens(self) -> int:
         return self.tokens.n_tokens
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """All arrays, to distinguish batches."""
-        return (*self.tokens.arrays, self.segments.indptr, self.segments.indices)
+        return (*self.tokens.arrays(), self.segments.indptr, self.segments.indices)
 
     def take(self, which: Ints | Sequence[int]) -> SegmentedRows:
         """The rows of some of the sequences."""

@@ -91,10 +91,9 @@ class VariableRows:
     def n_tokens(self) -> int:
         return self.attributes.n_tokens
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """All arrays, to distinguish batches."""
-        return (*self.attributes.arrays, self.variables.kinds, self.variables.pair_starts, self.variables.pairs)
+        return (*self.attributes.arrays(), self.variables.kinds, self.variables.pair_starts, self.variables.pairs)
 
     def take(self, which: Ints | Sequence[int]) -> VariableRows:
         """Those of some of the inputs."""

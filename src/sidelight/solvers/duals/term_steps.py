@@ -83,7 +83,7 @@ def shuffle(active: Ints, count: int, state: Keys) -> None:
         active[other] = keep
 
 
-@inner_kernel
+@kernel  # code of its own, because the sweeps are slower by a sixth with this loop inside
 def products(place: Any, mine: Ints, which: int, room: int, at: int, gram: Floats, out: Floats) -> None:
     """The inner products of one slope with all slopes of a term; new ones are stored for later."""
     begin, end, indices, values, norms, places = place

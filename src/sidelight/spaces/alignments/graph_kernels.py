@@ -222,8 +222,6 @@ def best_alignment(
     needed: int,  # words that must be mapped at least
     exact: bool,  # every word of the second graph must be
     nodes: int,
-    first: Floats,  # [C] in, out: prices of words to begin with, and those of the lowest bound
-    first_fees: Floats,  # [H + 1, F] in, out
     best: Ints,  # [A] out: the words of the best alignment
     open_: Bytes,  # [A, C] out: choices of words that a better one could have
 ) -> tuple[float, float]:
@@ -235,7 +233,6 @@ def best_alignment(
     room = min(nodes, ROOM) + 2
     owns, prices, fees = np.empty((room, count, width)), np.zeros((room, width)), np.zeros((room, *shape))
     bounds = np.full(room, np.inf)
-    copy_prices(first, first_fees, prices[0], fees[0])
     for a in range(count):
         for c in range(width):
             owns[0, a, c] = scores[a, c]
@@ -256,7 +253,6 @@ def best_alignment(
             kept, kept_fees, sums, work,
         )  # fmt: skip
         if visited == 1:
-            copy_prices(kept, kept_fees, first, first_fees)
             _tell_open(own, done, open_)
         if done:
             continue

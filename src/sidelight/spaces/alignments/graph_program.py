@@ -86,12 +86,6 @@ class GraphProgram:
             return None
         return Pair(tree, hubs[: hubs_of(words, one, hubs, edge_hubs)], edge_hubs, two + 1, self.mapped)
 
-    @cached_property
-    def prices(self) -> tuple[Floats, Floats]:
-        """The prices that the last bound had: where weights change little, a good place to begin. # [C], [H + 1, F]"""
-        hubs = 0 if self.pair is None else len(self.pair.hubs)
-        return np.zeros(self.words[1] + 1), np.zeros((hubs + 1, len(self.edges[1])))
-
     def choices_of(self, words: Ints) -> Ids:
         """The choices of words, 0 or 1 + a word of the second graph, and those of edges, which follow from them."""
         one = self.edges[0]
@@ -139,7 +133,7 @@ class GraphProgram:
         own = np.array(scores)
         if all_words and first <= second:
             own[:first, 0] = -math.inf
-        value, bound = best_alignment(self.pair, own, needed, every, nodes, *self.prices, words, open_)
+        value, bound = best_alignment(self.pair, own, needed, every, nodes, words, open_)
         return Mapped(self.choices_of(words) if value > -math.inf else None, value, bound), open_
 
     def _programmed(self, scores: Floats, all_words: bool, exact: bool, seconds: float) -> Mapped:
