@@ -1,4 +1,4 @@
-"""How dynamic programs choose on the way back: what is best, one of all that are, or a draw by what each is worth."""
+"""Choices in the backward pass of dynamic programs: the best, one of all best, or a random draw by weight."""
 
 from __future__ import annotations
 

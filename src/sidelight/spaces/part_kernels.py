@@ -104,7 +104,7 @@ def advance_parts(
         value = last[state]
         if value == -np.inf:
             continue
-        off = state >= 2 * before  # this part, if it goes on, has been left
+        off = state >= 2 * before  # this part, if it continues, has been left
         at = state % before if not off else -1
         step = transition[label_of(state, earlier, before)]
         if begins or not off:
@@ -151,7 +151,7 @@ def best_state(names: Ids, end: Floats, leaves: bool, now: Floats) -> tuple[int,
 
 @kernel
 def parts_left(starts: Ints, node_ptr: Ints, node_label: Ids, node_parent: Ids, labels: Ids, out: Floats) -> None:
-    """How many parts of each sequence are left by its labels."""
+    """The number of parts that the labels of each sequence leave."""
     for i in range(out.shape[0]):
         total = 0.0
         node = -1

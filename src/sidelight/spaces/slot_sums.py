@@ -1,7 +1,7 @@
-"""Sums over the outputs of structures whose score is a sum over slots, from log-sums and the shares of choices.
+"""Sums over the outputs of structures whose score is a sum over slots, from log-sums and probabilities of choices.
 
-A structure that has them (inside–outside, the matrix-tree theorem, a forward–backward pass) says so once, in
-`sums_each`; likelihoods, their gradients and samples follow.
+A structure with sums (inside–outside, the matrix-tree theorem, a forward–backward pass) implements `sums_each`;
+likelihoods, their gradients and samples are derived from it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sidelight.spaces.slots import BatchedSlotSpace, SlotScores
 
 
 class SlotBeliefs(NamedTuple):
-    """What is believed of the outputs of a batch, each times a price."""
+    """Beliefs about the outputs of a batch, each times a price."""
 
     log_sums: Floats  # [N]
     slots: Floats  # [T, K]

@@ -1,13 +1,13 @@
-"""A space for structures that know one thing: the best choices of an input's slots, given a score of each choice.
+"""Spaces for structures with one operation: the best choices of an input's slots, given a score of each choice.
 
     score(y) = Σ_slots s[slot, y_slot]      over the y that the structure allows
 
-Matchings, trees of heads, permutations are such structures. What else learners ask for follows from the best output:
-costs and bonuses are added to scores, choices that are clamped or not candidates have −inf, an output is in the space
-where it is best among itself alone, the outputs outside candidates are the best of as many runs as there are slots, and
-so is every further one of the k best (`lawler`).
+Matchings, trees of heads and permutations are such structures. All other operations are derived from the best output:
+costs and bonuses are added to scores; excluded choices have −inf; an output is in the space if it is the best when all
+others are excluded; the best output outside candidates, and every further one of the k best (`lawler`), is the best of
+one run per slot.
 
-`SlotSpace` asks for the best output of one input, `BatchedSlotSpace` for those of a batch, as kernels give them.
+`SlotSpace` needs the best output of one input; `BatchedSlotSpace` needs those of a batch, for example from a kernel.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SlotScores:
 
 @dataclass(frozen=True)
 class BatchedSlotSpace(ABC):
-    """The outputs of a batch; a subclass says what the best ones are."""
+    """The outputs of a batch; a subclass computes the best ones."""
 
     starts: Ints  # [N + 1] first slot of each input
     n_labels: int  # K, choices of a slot
@@ -134,7 +134,7 @@ class BatchedSlotSpace(ABC):
 
 @dataclass(frozen=True)
 class SlotSpace(BatchedSlotSpace):
-    """The outputs of a batch; a subclass says what the best one of an input is."""
+    """The outputs of a batch; a subclass computes the best one of an input."""
 
     @abstractmethod
     def best_of(self, scores: Floats) -> Ids | None:

@@ -1,6 +1,6 @@
-"""Sums over the outputs of a space, as far as its structure has them: chains by kernels, others by their own methods.
+"""Sums over the outputs of a space, if its structure has them: chains by kernels, others by their own methods.
 
-A space that lacks a method raises `Intractable`, which names it; `no_sums` of a space says why there is none.
+For a space without the method, these raise `Intractable` with its name; `no_sums` of a space has the reason.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """The best alignment of two graphs (thesis Eq. 5.6 to 5.8): by bounds and branching, or by an integer program.
 
-Where the first graph is a forest, as dependency trees are, `graph_kernels` nearly always finds the best and proves it.
-What is left is an integer program, whose rows are built once and scored again, without the choices that were closed.
+If the first graph is a forest, such as a dependency tree, `graph_kernels` nearly always finds the best alignment and
+proves it. Otherwise there is an integer program, whose rows are built once and scored again, without the closed
+choices.
 
-Columns: h[a, c], word a of the first graph with word c of the second, and h[e, f], edge e with edge f; words and edges
-with nothing have no columns of their own, their worth is taken off what is mapped. Rows:
+Columns: h[a, c], word a of the first graph with word c of the second, and h[e, f], edge e with edge f; unmapped words
+and edges have no columns; their scores are subtracted from those of mapped ones. Rows:
 
     words      Σ_c h[a, c] <= 1, Σ_a h[a, c] <= 1, and >= 1 where a word must be mapped
     edges      Σ_f h[e, f] <= 1, and >= 1 where an edge must be mapped
@@ -12,8 +13,9 @@ with nothing have no columns of their own, their worth is taken off what is mapp
                (Eq. 5.8 has this for single edges; summed up the relaxation is tighter, with fewer rows)
     presence   h[a, c] + h[b, d] − h[e, f] <= 1, for e = (a, b), f = (c, d)
 
-The last rows count only where an edge is worth less than nothing, since any other is mapped whenever it can be. Given
-words, edges are known, so only words need to be whole. Where a graph has no edges this is an assignment, solved as one.
+The last rows are needed only for edges with a negative score, since any other edge is mapped whenever possible. The
+words determine the edges, so only the columns of words need to be integers. If a graph has no edges, this is an
+assignment problem, and is solved as one.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ class Mapped(NamedTuple):
 
     choices: Ids | None  # [words and edges of the first graph]; None where there is none
     value: float
-    bound: float  # no alignment is worth more
+    bound: float  # an upper bound of all alignments
 
 
 class _Rows(NamedTuple):
@@ -71,7 +73,7 @@ class GraphProgram:
 
     @cached_property
     def mapped(self) -> Ints:
-        """By the choices of two words, 1 + the edge of the second graph between them, or 0. # [words + 1, words + 1]"""
+        """By the choices of two words: 1 + the edge of the second graph between them, or 0. # [words + 1, words + 1]"""
         table = np.zeros((self.words[1] + 1, self.words[1] + 1), dtype=np.int64)
         table[self.edges[1][:, 0] + 1, self.edges[1][:, 1] + 1] = 1 + np.arange(len(self.edges[1]))
         return table
@@ -125,7 +127,7 @@ class GraphProgram:
         return Mapped(best.choices, best.value, min(first.bound, max(best.value, other.bound)))
 
     def _bounded(self, scores: Floats, all_words: bool, nodes: int) -> tuple[Mapped, Bytes]:
-        """By bounds and branching, and the choices of words that a better alignment could have."""
+        """Solve by bounds and branching; also returns the choices of words that a better alignment could have."""
         assert self.pair is not None
         first, second = self.words
         words, open_ = np.zeros(first, np.int64), np.ones((first, second + 1), np.uint8)
@@ -137,9 +139,9 @@ class GraphProgram:
         return Mapped(self.choices_of(words) if value > -math.inf else None, value, bound), open_
 
     def _programmed(self, scores: Floats, all_words: bool, exact: bool, seconds: float) -> Mapped:
-        """By the linear relaxation, which is rounded if not `exact`, and by branching where it is fractional.
+        """Solve by the linear relaxation, which is rounded if not `exact`, and by branching if it is fractional.
 
-        Where time runs out before the relaxation is solved, by matchings of words.
+        If time runs out before the relaxation is solved, use matchings of words.
         """
         program = self._scored(scores, all_words)
         if program is None:

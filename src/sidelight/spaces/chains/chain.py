@@ -16,7 +16,7 @@ from sidelight.spaces.chains import chain_kernels as kernels
 
 
 class ChainScores(Protocol):
-    """Scores of the parts of a batch of chains; token scores are asked for block by block."""
+    """Scores of the parts of a batch of chains; token scores are computed block by block."""
 
     @property
     def transition(self) -> Floats:  # [L, L] from, to
@@ -49,7 +49,7 @@ class GivenScores:
 
 
 class AnyCost(Protocol):
-    """What is added to the scores of outputs, against a target for each token."""
+    """A cost that is added to the scores of outputs, relative to a target for each token."""
 
     @property
     def targets(self) -> Ids:  # [T]

@@ -1,9 +1,9 @@
 """Dynamic programs over batches of first-order chains.
 
-All take the sequences `lo..hi` of a batch. Scores are a block that begins at token `base`; a label that may not be
-used has score -inf, and so has a forbidden transition, so that one maximum serves every kind of mask. Forward passes
-keep only values; the way back recomputes one row per token, which is cheaper than storing pointers and keeps the
-inner loop over contiguous labels. Ties go to the lowest label unless random ones are asked for.
+All take the sequences `lo..hi` of a batch. Scores are a block that begins at token `base`; excluded labels and
+forbidden transitions have score -inf, so the same maximum works for every kind of mask. Forward passes store only
+values; the backward pass recomputes one row per token, which is cheaper than storing pointers and keeps the inner loop
+over contiguous labels. Ties go to the lowest label unless random ties are requested.
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ def viterbi_outside(
 ) -> None:
     """The best path on which at least one token leaves the admitted labels: a Viterbi over (label, has left).
 
-    Paths that have not left are looked at on the way back alone, before the first token that leaves.
+    Paths that have not left are needed only in the backward pass, before the first token that leaves.
     """
     base = starts[lo]
     size = start.shape[0]

@@ -25,7 +25,7 @@ from sidelight.spaces.chains.chain_scaled_kernels import exp_moves
 
 @dataclass(frozen=True, slots=True)
 class Beliefs:
-    """What is expected of the labelings of a batch; with prices, each sequence counts so many times."""
+    """Expectations over the labelings of a batch; with prices, each sequence is multiplied by its price."""
 
     log_sums: Floats  # [N] without prices
     tokens: Floats  # [T, L] p(y_t = l)
@@ -72,7 +72,7 @@ class RaisedScores(_ChangedTokens):
 
     @property
     def second(self) -> Floats:
-        """That of the whole, where it has any. # [L, L, L]"""
+        """The second-order scores of all, if there are any. # [L, L, L]"""
         second: Floats = self.whole.second  # type: ignore[attr-defined]
         return second
 

@@ -1,7 +1,7 @@
 """The k best labelings of every sequence under second-order scores.
 
-The recursion of `second_order_kernels` with a falling list of the k best values in every state instead of one; of equal
-values, the one met first stands first.
+The recursion of `second_order_kernels` with a descending list of the k best values in every state instead of one; of
+equal values, the one found first comes first.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ from sidelight.spaces.second_order.second_order_states import (
 )
 
 TINY = 1e-200
-STEEP = 300.0  # a factor up to exp of this cannot bring back what was lost below TINY
+STEEP = 300.0  # a factor of at most exp of this cannot make a value lost below TINY relevant
 
 
 @inner_kernel

@@ -1,7 +1,7 @@
 """The k best segmentations of every sequence of a batch.
 
-The recursion of `segment_kernels` with a list of the k best values in every place instead of one. Lists are in falling
-order; of equal values, the one met first stands first.
+The recursion of `segment_kernels` with a list of the k best values at every position instead of one. Lists are in
+descending order; of equal values, the one found first comes first.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ SHARD_SEGMENTS = 16384  # tokens times lengths of a shard: its block of totals s
 
 
 class SegmentScores(ChainScores, Protocol):
-    """Scores of the parts of a batch; those of tokens and segments are asked for block by block."""
+    """Scores of the parts of a batch; those of tokens and segments are computed block by block."""
 
     def segments(self, first: int, last: int) -> Floats:
         """A fresh array [last - first, M, L] of scores of a segment of length d + 1 and label l that ends at t."""
@@ -92,7 +92,7 @@ class SegmentSpace:
         return replace(self, admitted=np.ascontiguousarray(both, dtype=np.uint8))
 
     def raised(self, bonus: Floats) -> SegmentSpace:
-        """The same segmentations, with a bonus of every token label beside their scores. # bonus: [T, K]"""
+        """The same segmentations, with an additional bonus for every token label. # bonus: [T, K]"""
         return replace(self, bonus=bonus if self.bonus is None else self.bonus + bonus)
 
     def outside(self, admitted: Bytes) -> Outside:
@@ -299,7 +299,7 @@ class SegmentSpace:
         return fits.astype(np.uint8)
 
     def totals(self, scores: SegmentScores, i: int) -> Floats:
-        """What each segment of sequence i adds to the score, -inf where it may not be. # [t, M, L] as `lasts`"""
+        """The score of each segment of sequence i, -inf if it is excluded. # [t, M, L] as `lasts`"""
         first, last = int(self.starts[i]), int(self.starts[i + 1])
         return self._totals(i, i + 1, scores.block(first, last), scores.segments(first, last))
 

@@ -1,8 +1,9 @@
-"""Outputs that are few enough to be listed: every legal one, with what it is charged for soft rules.
+"""Spaces of listed outputs: every legal output, with its penalties under soft rules.
 
     score(y) = Σ_slots s[slot, y_slot] − charge(y)      over the y in the list of the input
 
-Inputs that are alike share a list. All is exact: the best, sums over all, and sums over what some choices leave open.
+Equal inputs share a list. Everything is exact: the best output, sums over all outputs, and sums over outputs with some
+fixed choices.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class ListedSpace(SummedSlotSpace):
         return super().score(scores, labels) - self.charges(labels)
 
     def charges(self, labels: Ids) -> Floats:
-        """What each output is charged for soft rules; nothing where it is not in the list. # [N]"""
+        """The penalties of each output under soft rules; 0 if it is not in the list. # [N]"""
         charges_of = np.zeros(len(self.starts) - 1)
         for i, number in enumerate(self.list_of.tolist()):
             outputs, charges = self.lists[number]
@@ -103,9 +104,9 @@ class ListedSpace(SummedSlotSpace):
         return charges_of
 
     def projected(self, learned: Bytes) -> ListedSpace:
-        """One output for each way that choices may be chosen which are `learned` [K], the others being alike.
+        """One output for each combination of the `learned` choices [K]; the other choices are ignored.
 
-        It is the one that is charged least; for sums over what is learned so far, which any legal rest completes.
+        It is the one with the lowest penalty, for sums over the sub-problems learned so far, with any legal completion.
         """
         lists = [_projected(one, learned) for one in self.lists]
         return replace(self, lists=tuple(lists), flat=OutputLists.of(lists))

@@ -1,15 +1,15 @@
-"""Types of entities and relations of their pairs, chosen together: the best of all, and sums over all.
+"""Types of entities and relations of their pairs, chosen jointly: the best output, and sums over all outputs.
 
     score(t, r) = Σ_a e[a, t_a] + Σ_(a<b) ( s[ab, r_ab] + c[t_a, t_b, r_ab] )
 
-c is what rules say of a pair: −inf, or less a price. Given types, relations are free of each other, so each pair is a
-table g[t_a, t_b] = max_r s[r] + c[t_a, t_b, r] (of sums: log Σ_r exp), and what is left is to choose types.
+c are the charges of rules for a pair: −inf, or minus a penalty. Given the types, relations are independent, so each
+pair is a table g[t_a, t_b] = max_r s[r] + c[t_a, t_b, r] (of sums: log Σ_r exp), and only the types must be chosen.
 
-Best types by depth-first branch and bound, exact up to rounding: entities in their order, the better types first; no
-completion of the first d types is worth more than Σ_(j ≥ d) max_t ( what is known of j and the first d + Σ_(k > j)
-max g_jk[t, ·] ). With many entities, worth is first moved between tables and types, which changes no output's score,
-until that bound is near the linear relaxation's (max-product linear programming; Globerson and Jaakkola 2007).
-Sums visit all types^entities, so they are for few entities.
+Best types by depth-first branch and bound, exact up to rounding: entities in order, the better types first. An upper
+bound for completions of the first d types is Σ_(j ≥ d) max_t ( what is known of j and the first d + Σ_(k > j) max
+g_jk[t, ·] ). With many entities, scores are first moved between tables and types, which changes no output's score,
+until this bound is near that of the linear relaxation (max-product linear programming; Globerson and Jaakkola 2007).
+Sums visit all types^entities combinations, so they are only for few entities.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sidelight.core.kernels import inner_kernel, kernel
 
 FEW = 4  # entities whose types are tried without more ado
 SWEEPS = 30
-ROUNDING = 1e-10  # relative: outputs that are no better than this are alike
+ROUNDING = 1e-10  # relative: outputs within this tolerance count as equal
 
 
 @inner_kernel
@@ -220,7 +220,9 @@ def sum_relations(
 def _visit(
     own: Floats, table: Floats, n: int, types: int, less: float, counting: bool, one: Floats, both: Floats
 ) -> float:
-    """All types, one after another: log Σ exp(score), or with `counting` shares exp(score − less) of what they have."""
+    """Visit all combinations of types: log Σ exp(score), or with `counting` the probabilities exp(score − less) of
+    their parts.
+    """
     known = np.empty((n + 1, n, types))
     for j in range(n):
         for t in range(types):

@@ -1,15 +1,15 @@
 """Trees of heads that may cross, for batches: the best by Chu, Liu and Edmonds, sums by the matrix-tree theorem.
 
-Nodes and scores are as in `eisner_kernels`. Best: every node takes its best head; a cycle becomes one node, whose
-incoming arcs are worth what they are better than the arc of the cycle that they replace; and so on until there is no
-cycle; then cycles are opened again from the last to the first. O(n³) at worst, with few cycles O(n²). With a single
-root all arcs from 0 are lowered by more than any two trees can differ by.
+Nodes and scores are as in `eisner_kernels`. Best: every node takes its best head; a cycle is contracted to one node,
+and the scores of its incoming arcs are reduced by that of the cycle's arc which they replace. This is repeated until
+there is no cycle; then cycles are expanded in reverse order. O(n³) in the worst case, O(n²) with few cycles. With a
+single root, all arcs from 0 are lowered by more than the difference of any two trees.
 
 Sums: eliminating node v from weights A[h, m] = exp(score) puts A[h, v] A[v, m] / D_v to each A[h, m], D_v = Σ_h A[h, v]
 and the log-sum is Σ_v log D_v (the determinant of the matrix-tree theorem, Tutte 1984; Koo et al. 2007). Done this way,
-as Grassmann, Taksar and Heyman (1985) do for Markov chains, nothing is subtracted; and all is in logarithms, so neither
-sharp nor long-ranging scores do harm. With a single root, D_v is without the arc from 0, but for the node that comes
-last, whose D_v is that arc alone: the part of the determinant that is linear in the arcs from 0.
+as Grassmann, Taksar and Heyman (1985) do for Markov chains, nothing is subtracted; and everything is in logarithms, so
+extreme scores do no harm. With a single root, D_v is without the arc from 0, except for the last node, whose D_v is
+only this arc: this is the part of the determinant that is linear in the arcs from 0.
 """
 
 from __future__ import annotations

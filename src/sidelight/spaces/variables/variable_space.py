@@ -38,7 +38,7 @@ CLOSE = 1e-6
 
 
 def variable_program(columns: InputColumns, gain: Floats, *, constant: float = 0.0) -> LinearProgram:
-    """The program of all outputs, with the scores of all columns; what they rule out is fixed at 0."""
+    """The program of all outputs, with the scores of all columns; excluded columns are fixed at 0."""
     rows: list[Ints] = [np.arange(first, last) for first, last in pairwise(columns.offsets)]
     count = len(rows)
     weights: list[Floats] = [np.ones(len(row)) for row in rows]
@@ -87,7 +87,7 @@ Tables = dict[Scope, Floats]  # of every variable, in their order, then of pairs
 
 
 class VariableBeliefs(NamedTuple):
-    """What is believed of the outputs of a batch, each times a price."""
+    """Beliefs about the outputs of a batch, each times a price."""
 
     log_sums: Floats  # [N]
     slots: Floats  # [V, K]
@@ -250,7 +250,7 @@ class VariableSpace:
         return slice(int(self.variables.pair_starts[i]), int(self.variables.pair_starts[i + 1]))
 
     def each(self, scores: VariableScores) -> Iterator[tuple[slice, Tables, tuple[int, ...]]]:
-        """Of every input: its variables, its tables, -inf where the mask excludes a choice, and their sizes."""
+        """For every input: its variables, its tables (-inf if the mask excludes a choice), and their sizes."""
         block = scores.slots if self.mask is None else np.where(self.mask != 0, scores.slots, -math.inf)
         first, bounds = self._first.tolist(), self.starts.tolist()
         kinds, pairs = self.variables.kinds.tolist(), self.variables.pairs.tolist()
@@ -275,8 +275,9 @@ def _best(tables: Tables, sizes: tuple[int, ...], rng: np.random.Generator | Non
 
 
 def _k_best(tables: Tables, sizes: tuple[int, ...], k: int) -> Iterator[tuple[Ids, float]]:
-    """One after another (Lawler 1972): what is left after an output is the outputs that agree with it on the first
-    variables and differ at the next one, each set with a best of its own."""
+    """The k best, one after another (Lawler 1972): removing an output leaves sets of outputs that agree with it on the
+    first variables and differ at the next one; each set has its own best output.
+    """
     waiting: list[tuple[float, int, list[int], Tables, int]] = []  # of each set: its best, its tables, what is fixed
     numbers = itertools.count()
 
