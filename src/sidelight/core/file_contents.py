@@ -32,10 +32,10 @@ def reading(path: str | Path | None, *, remedy: str = REMEDY) -> Iterator[None]:
             raise
         raise ModelFileError(error.problem, file=path, remedy=error.remedy or remedy) from None
     except MemoryError:
-        raise ModelFileError("it asks for more memory than there is", file=path, remedy=remedy) from None
+        raise ModelFileError("it needs more memory than available", file=path, remedy=remedy) from None
     except _MISHAPS as error:
         problem = f"{error!r} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
-        raise ModelFileError(f"it makes no sense: {problem}".splitlines()[0], file=path, remedy=remedy) from None
+        raise ModelFileError(f"its contents are invalid: {problem}".splitlines()[0], file=path, remedy=remedy) from None
 
 
 def array_of(

@@ -37,7 +37,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     ([('Lights', 'NNS'), ('on', 'IN')], ['ADV'])
     """
     if separator == "":
-        raise DataError("an empty separator", remedy="give what stands between two columns, or None to find it")
+        raise DataError("an empty separator", remedy="give the separator of columns, or None to detect it")
     file = shown_name(path)
     lines = _without_marks(read_lines(path))
     first = next((n for n, line in enumerate(lines) if line.strip(" \t")), None)

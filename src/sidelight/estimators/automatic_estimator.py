@@ -196,7 +196,7 @@ class AutomaticEstimator(Estimator):
             evidence = list(evidence)
         if y is not None:
             if isinstance(evidence, list) and any(isinstance(x, Evidence) for x in evidence[:1]):
-                raise DataError("evidence has outputs of its own, and others are given", remedy="leave one of them out")
+                raise DataError("evidence has its own outputs, and others are given", remedy="leave one of them out")
             if isinstance(y, str) or not isinstance(y, Iterable) or getattr(y, "shape", None) == ():
                 raise DataError(
                     f"the outputs are a {type(y).__name__}", remedy="give a list, one output for each input"
@@ -209,7 +209,7 @@ class AutomaticEstimator(Estimator):
             )
         else:
             if sample_weight is not None:
-                raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
+                raise ValueError("sample_weight goes with fit(xs, ys); evidence has its own weights")
             pieces = list(evidence)
         if not pieces:
             raise DataError("no evidence", remedy="give at least one example")

@@ -75,7 +75,7 @@ class StructuredEstimator(LearningEstimator):
         if y is not None:
             pieces = list(gold(pieces, y, weight=1.0 if sample_weight is None else sample_weight))
         elif sample_weight is not None:
-            raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
+            raise ValueError("sample_weight goes with fit(xs, ys); evidence has its own weights")
         if not pieces:
             raise DataError("no evidence", remedy="give at least one example")
         for i, piece in enumerate(pieces):

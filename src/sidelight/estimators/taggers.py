@@ -115,7 +115,7 @@ class LearningEstimator(AutomaticEstimator):
     def _fit_stored(self, corpus: StoredCorpus, y: Any, sample_weight: Any, validation: Any) -> Self:
         """Learn from files, block by block."""
         if y is not None or sample_weight is not None:
-            raise ValueError("files have outputs and weights of their own; leave y and sample_weight out")
+            raise ValueError("files have their own outputs and weights; leave y and sample_weight out")
         if self._chooses and is_among(self.learner, (AUTO,)):
             raise ValueError(f"learner='auto' tries learners on all data in memory; use {IN_BLOCKS}")
         validation = None if validation is None else held_out(validation, sequences=self._sequences)

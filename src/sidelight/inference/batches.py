@@ -79,7 +79,7 @@ class ChainBatchScores:
         else:
             raise Intractable(f"rules are about chains of labels; there are none in a {type(space).__name__}")
         if chains.left_out is not None:
-            raise Intractable("rules and outputs outside candidate sets do not go together")
+            raise Intractable("rules cannot be combined with outputs outside candidate sets")
         return cls(scores, chains, *chains.masked(scores), triple)
 
     def __len__(self) -> int:

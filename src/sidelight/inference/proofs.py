@@ -46,7 +46,7 @@ def warn_of_early_ends(proved: NDArray[np.bool_] | None) -> None:
     if proved is not None and not proved.all():
         message = _not_proved(int((~proved).sum()), len(proved))
         why = "time ran out, or a relaxation was rounded"
-        remedy = "give the structure more seconds, or exact=True; space.solved(…) of a batch tells which"
+        remedy = "give the structure more seconds, or exact=True; space.solved(…) of a batch shows which"
         warnings.warn(f"{message}: {why}; {remedy}", NotProved, stacklevel=4)
 
 
@@ -54,4 +54,4 @@ def warn_of_unproved(proofs: Sequence[Proof]) -> None:
     """Warn the caller's caller if outputs are not proved optimal."""
     message = unproved(proofs)
     if message is not None:
-        warnings.warn(f"{message}; solutions(…) tells which, the method 'auto' is exact", NotProved, stacklevel=3)
+        warnings.warn(f"{message}; solutions(…) shows which, the method 'auto' is exact", NotProved, stacklevel=3)

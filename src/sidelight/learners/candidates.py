@@ -134,7 +134,7 @@ class CandidateSpec(LearnerSpec):
         name, options = self.name, replace(self.options, seed=settings.seed)
         changed = [setting for setting, usual in USUAL.items() if getattr(settings, setting) != usual]
         if "tolerance" in changed:
-            problem = f"{name} solves to a precision of its own, and tolerance is {settings.tolerance}"
+            problem = f"{name} has its own precision, and tolerance is {settings.tolerance}"
             raise ValueError(f"{problem}; leave it out, or set the learner's threshold")
         if "random_ties" in changed:
             raise ValueError(f"{name} takes the first of outputs that tie, and random_ties is set; leave it out")

@@ -101,7 +101,7 @@ class CodlSpec(RuledSpec):
             problem = f"the base is {self.base.name}, and {self.name} labels what a base learns from"
             raise ValueError(f"{problem}; give crf or another")
         if isinstance(self.base, RuledSpec):
-            raise ValueError(f"the base is {self.base.name}, which has a base of its own; give that one")
+            raise ValueError(f"the base is {self.base.name}, which has its own base; give that one")
 
     @property
     def share(self) -> float | None:

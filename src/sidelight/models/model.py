@@ -162,7 +162,7 @@ class Model:
         rows = self.prepare(xs, n_jobs=n_jobs)
         batch = self.batch(rows, n_jobs=n_jobs)
         if sizes is None and self.size_by == "function":
-            raise DataError("the model was trained with a size of its own", remedy="give sizes=[…] to judge")
+            raise DataError("the model was trained with a function as size", remedy="give sizes=[…] to judge")
         if sizes is not None:
             divisors = np.asarray(sizes, dtype=np.float64)
         else:

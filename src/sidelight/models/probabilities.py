@@ -151,7 +151,7 @@ def proper(shares: Floats) -> Floats:
     """
     totals = shares.sum(axis=1, keepdims=True)
     if not np.all(np.abs(totals - 1.0) < ROUNDING):
-        raise DataError("the scores are too large for probabilities to be told apart", remedy=SCALE)
+        raise DataError("the scores are too large to distinguish probabilities", remedy=SCALE)
     return np.asarray(np.clip(shares / totals, 0.0, 1.0))
 
 

@@ -138,7 +138,7 @@ def _connected(address: str, workers: int | None, threads: int) -> Any:
     if ray.is_initialized():
         now = ray.get_runtime_context().gcs_address
         if address not in (LOCAL, "auto", now):
-            problem = f"this process works with the Ray cluster at {now}, and {address} was asked for"
+            problem = f"this process works with the Ray cluster at {now}, and {address} was requested"
             raise PlaceError(f"{problem}; call ray.shutdown() first, or leave the address out")
         return ray
     _keep_from_output()

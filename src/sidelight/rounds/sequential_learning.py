@@ -197,7 +197,7 @@ class SequentialLikelihood:
             likelihood.evaluate(data.layout.zeros(), data.layout.zeros())
         except Intractable as error:
             problem = str(error).split(";")[0]
-            remedy = "learn by form='perceptron', which asks for the best output alone"
+            remedy = "use form='perceptron', which needs only the best output"
             raise Intractable(f"{problem}; {remedy}") from None
         return likelihood
 

@@ -109,7 +109,7 @@ class Labels:
         try:
             return self._items[t]
         except IndexError:
-            problem = f"the rule asks for y[{t}] of an output with {len(self._items)} tokens"
+            problem = f"the rule uses y[{t}] of an output with {len(self._items)} tokens"
             raise NoSuchPlace(problem, remedy="stay within x.positions") from None
         except TypeError:
             raise Misused(f"y[…] takes the position of a token, a whole number, not {t!r}") from None

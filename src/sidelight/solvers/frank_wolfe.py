@@ -108,7 +108,7 @@ class FrankWolfe(GapSolver):
     def average(self) -> Floats:
         """The average of the weights, weight k after visit k."""
         if self.totals is None:
-            raise ValueError("no average was asked for")
+            raise ValueError("no average was computed; set average=True")
         return self.weights - self.totals / max(0.5 * self.clock * (self.clock + 1.0), 1.0)
 
     def _visit(self, blocks: Blocks, *, look: bool, passes: int) -> None:

@@ -180,7 +180,7 @@ def refuse(spec: LearnerSpec, outputs: OutputKind, *, costs: bool, states: bool,
     if states and "states" not in heeded:
         raise ValueError(f"the {name} has no hidden states; use latent_svm or partial_crf")
     if ruled and "rules_in_training" not in heeded:
-        problem = f"rules_in is 'training', and {name} asks for more than the best output"
+        problem = f"rules_in is 'training', and {name} needs more than the best output"
         remedy = "use jlis, structural_svm, latent_svm or perceptron, or give rules_in='prediction'"
         raise ValueError(f"{problem}; {remedy}")
 

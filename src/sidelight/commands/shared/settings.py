@@ -94,7 +94,7 @@ def choose_loss(loss: str | None, learner: Recipe | None) -> str:
     'squared_hinge'
     """
     if loss is not None and learner is not None and "loss" not in learner.heeded():
-        raise ValueError(f"--loss is {loss!r}, and {learner.name} has a loss of its own; leave it out")
+        raise ValueError(f"--loss is {loss!r}, and {learner.name} has its own loss; leave it out")
     usual: str = DEFAULTS["loss"]
     return usual if loss is None else loss
 
