@@ -1,4 +1,4 @@
-"""What goes wrong in references typed by people: lost fields and marks, swaps, stray commas, typos, lost capitals."""
+"""Typical errors in references typed by people: lost fields and marks, swaps, stray commas, typos, lost capitals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of sentences that say nearly the same, as graphs of words, that the package makes itself.
+"""Generated pairs of sentences with nearly the same meaning, as graphs of words.
 
 The second sentence is the first one with other forms and other words in some places, with words that nothing depends on
 left out, and with new ones put in.

@@ -131,11 +131,11 @@ def reproduce(
 ) -> list[Row]:
     """Run an experiment of `NAMES` on the corpora in the folder `data`, and give its rows.
 
-    A row has setting, method, metric, value (the mean over draws), std, paper (None where nothing was published) and
-    draws. They are written to `json_path` after every setting, whole or not at all. `quick` runs few small
-    settings with fewer draws; `choose` takes part of a large experiment, by names that it knows. `place` says where
-    fits run, as for `Tagger`. `report` gets progress and, at the end, the table, line by line. Raises `DataError` for
-    an unknown name or a missing corpus.
+    A row has setting, method, metric, value (the mean over draws), std, paper (None if nothing was published) and
+    draws. Rows are written to `json_path` after every setting, completely or not at all. `quick` runs few small
+    settings with fewer draws; `choose` selects part of a large experiment, by its names. `place` is where fits run, as
+    for `Tagger`. `report` gets progress and, at the end, the table, line by line. Raises `DataError` for an unknown
+    name or a missing corpus.
     """
     cells = None if json_path is None else json_path.with_suffix(".cells.jsonl")
     save = partial(write_rows, json_path)
@@ -147,7 +147,7 @@ def reproduce(
 
 
 def module_of(name: str) -> str:
-    """Where an experiment is; raises `DataError` for an unknown name."""
+    """The module of an experiment; raises `DataError` for an unknown name."""
     if name not in NAMES:
         raise DataError(f"there is no experiment {name!r}", remedy=f"choose from {', '.join(NAMES)}")
     return f"{__name__}.{MODULES[name][0]}"
@@ -168,7 +168,9 @@ def run(
     save: Callable[[Sequence[Row]], None],
     cells: Path | None = None,
 ) -> tuple[list[Row], list[str]]:
-    """The rows and the notes of the experiment in the module `place`; `cells` is a file that some go on from."""
+    """The rows and the notes of the experiment in the module `place`; `cells` is a file from which some experiments
+    resume.
+    """
     module = importlib.import_module(place)
     if hasattr(module, "rows"):
         options: dict[str, Any] = {"quick": quick, "n_jobs": n_jobs, "report": report, "save": save}

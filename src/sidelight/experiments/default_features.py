@@ -1,7 +1,7 @@
-"""What the groups of the standard features are worth: each left out, on eight corpora, by development data.
+"""The worth of each group of the standard features: each left out, on eight corpora, by development data.
 
-A conditional random field with its default price, labelled sentences drawn from the training part, and sentences of
-the same part that are kept apart to score on. No test data is read.
+A conditional random field with its default price, labelled sentences drawn from the training part, and sentences of the
+same part held out for scoring. No test data is read.
 """
 
 from __future__ import annotations

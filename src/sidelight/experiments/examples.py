@@ -1,7 +1,8 @@
-"""Outputs to look at, as pictures of the report: what rules repair, what aligners link, what is found in a sentence.
+"""Example outputs as pictures of the report: outputs repaired by rules, links of aligners, entities and relations of
+sentences.
 
-Each row has the score of one input and a picture of it. Inputs are of the corpora where these are there, else of data
-that the package makes. They are chosen to show something, and the notes say how.
+Each row has the score of one input and a picture of it. Inputs come from the corpora if available, else from generated
+data. They are selected to show an effect, and the notes say how.
 """
 
 from __future__ import annotations

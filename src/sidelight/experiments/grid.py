@@ -48,7 +48,7 @@ QUICK_NOTE = "--quick: C1 is 1, and C2 alone is chosen"
 
 
 def quick_grids(grids: Mapping[str, Sequence[GridPrices]]) -> dict[str, Sequence[GridPrices]]:
-    """What a quick run chooses from: C1 is 1 where that is among the prices.
+    """The prices of a quick run: C1 is 1 if that is among the prices.
 
     >>> [str(prices) for prices in quick_grids(GRIDS)["J-LIS"]]
     ['C1 1, C2 0.1', 'C1 1, C2 1', 'C1 1, C2 10']
@@ -75,7 +75,7 @@ class LabelledExamples(NamedTuple):
 
 
 class Study(Protocol):
-    """What an experiment tells the grid; it travels to other processes, so it is data."""
+    """The description of an experiment for the grid; it is sent to other processes, so it is plain data."""
 
     @property
     def dev(self) -> LabelledExamples: ...
@@ -106,7 +106,7 @@ class TablePlan:
     quick: Sequence[Setting]
     notes: Sequence[str] = ()
     grids: Mapping[str, Sequence[GridPrices]] = field(default_factory=lambda: GRIDS)
-    completions: bool = False  # whether the table tells how many completions J-LIS made
+    completions: bool = False  # whether the table shows the number of J-LIS's completions
     per_draw: bool = False  # whether every draw chooses its prices, beside those of the setting as a whole
     suffix: str = ""  # of the names of methods, where another plan has the same ones
 
@@ -131,7 +131,7 @@ class Scores(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of one fit: at convergence, and at the completion that does best on the development set."""
+    """The results of one fit: at convergence, and at the completion that is best on the development set."""
 
     converged: Scores
     kept: Scores

@@ -1,8 +1,9 @@
 """Rules about advertisements: thesis Table 3.3 (advertisements) and Table 3.8, on hotel posts.
 
-The Craigslist apartment advertisements of the thesis are not at hand. Hotel posts with three fields (hotel name, area,
-stars) stand in for them, with rules of their own, written after a look at the labelled part alone: patterns of stars,
-prices and dates, the words of a list of hotels, and what a post has once. The numbers are not comparable.
+The Craigslist apartment advertisements of the thesis are not available. Hotel posts with three fields (hotel name,
+area, stars) are used instead, with their own rules, which were written after looking only at the labelled part:
+patterns of stars, prices and dates, the words of a list of hotels, and fields that a post has once. The numbers are not
+comparable.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def ad_rules(words: Mapping[str, Collection[str]]) -> tuple[Rule, ...]:
 
 
 def words_of(records: LabelledExamples) -> dict[str, tuple[str, ...]]:
-    """Words that records use for a name alone, or for an area alone; short ones say little and are left out.
+    """Words that records use only for names, or only for areas; short words are left out, since they carry little
+    information.
 
     >>> words_of(LabelledExamples([["grand", "hyatt", "at", "bay"]], [[NAME, NAME, NAME, AREA]]))[NAME]
     ('grand', 'hyatt')

@@ -167,7 +167,7 @@ def rows(data: Path, *, quick: bool, n_jobs: int, report: Report, save: Save) ->
 
 
 def trials(method: str) -> tuple[float | Emission, ...]:
-    """What a method may choose from."""
+    """The trials of a method."""
     return PRICES if method in PRICED else EMISSIONS
 
 

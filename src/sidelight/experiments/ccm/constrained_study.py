@@ -80,7 +80,7 @@ class RuleStudy:
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit. `penalty` None is learned; `only` names the rules that there are, None for all."""
+    """One fit. `penalty` None means learned; `only` names the rules that are used, None for all."""
 
     size: int
     draw: int

@@ -26,7 +26,7 @@ from sidelight.experiments.grid import LabelledExamples
 from sidelight.features.words.templates import Templates, parse_templates
 from sidelight.recipes import Recipe
 
-TRAIN, DEV, TEST = 500, 300, 1000  # sentences; every draw has training sentences of its own
+TRAIN, DEV, TEST = 500, 300, 1000  # sentences; every draw has its own training sentences
 
 CHUNK_FEATURES = "\n".join(
     ["U00:bias"]
@@ -140,7 +140,7 @@ def tags(data: Path, generation: Generation) -> Sentences:
 
 
 def with_all_sentences(study: Sentences) -> Sentences:
-    """The same corpus where every draw learns from all training sentences."""
+    """The same corpus, with all training sentences in every draw."""
     return replace(study, train=len(study.pool.xs))
 
 

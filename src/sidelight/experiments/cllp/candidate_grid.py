@@ -4,9 +4,9 @@ Every method has eight trials on the pilot draws of a setting (`CandidateTrials`
 six prices and two other thresholds; CLLP four prices, two other ratios of its two prices, and two other thresholds. The
 choice with the best mean score on the development data is fitted on all draws, and its test score is the result.
 
-MMS and CLLP differ in two things: margins inside the candidates, and what outputs outside them are charged. To tell
-these apart there are MMS with the charge of CLLP (labels unlike the completion: Δ(ŷ)) and CLLP with that of MMS (labels
-outside the candidates: Δmin). The former is MMS with the approximations of the paper's section 4.
+MMS and CLLP differ in two respects: margins inside the candidates, and the charges of outputs outside them. To separate
+the two, there are MMS with the charge of CLLP (labels unlike the completion: Δ(ŷ)) and CLLP with that of MMS (labels
+outside the candidates: Δmin). The former is MMS with the approximations of section 4 of the paper.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class CandidateTrials:
-    """What each method tries."""
+    """The trials of each method."""
 
     prices: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # of structural SVMs
     mms_prices: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -60,7 +60,7 @@ EIGHT = CandidateTrials()
 
 
 class CandidateChoice(NamedTuple):
-    """What is chosen for a method: C (for CLLP: C2), C1 / C2, and t where it does not follow the data."""
+    """The choice for a method: C (for CLLP: C2), C1 / C2, and t if it does not follow the data."""
 
     price: float
     inside: float | None = None
@@ -87,7 +87,7 @@ class CandidateSetting:
 
 
 class CandidateStudy(Protocol):
-    """What an experiment tells the grid; it travels to other processes, so it is data."""
+    """The description of an experiment for the grid; it is sent to other processes, so it is plain data."""
 
     @property
     def dev(self) -> LabelledExamples: ...
@@ -102,7 +102,7 @@ class CandidateStudy(Protocol):
 
     @property
     def unit(self) -> float:
-        """What the prices of the grid are multiplied by."""
+        """The factor of the grid's prices."""
         ...
 
     def gold(self, setting: CandidateSetting, draw: int) -> Sequence[Evidence]:
@@ -110,7 +110,7 @@ class CandidateStudy(Protocol):
         ...
 
     def candidates(self, setting: CandidateSetting, draw: int) -> Sequence[Candidates]:
-        """The same inputs with candidates and labels to begin with."""
+        """The same inputs with candidates and initial labels."""
         ...
 
     def estimator(self, learner: Recipe, price: float, draw: int) -> Tagger | Classifier:
@@ -164,7 +164,7 @@ def recipe_of(method: str, choice: CandidateChoice, *, precise: float) -> Recipe
 
 
 def evidence_of(study: CandidateStudy, task: CandidateTask) -> Sequence[Evidence]:
-    """What a method learns from: Gold, the labels to begin with as if they were right, all labelings, or candidates."""
+    """The evidence of a method: Gold, the initial labels as if they were right, all labelings, or candidates."""
     if task.method == GOLD:
         return study.gold(task.setting, task.draw)
     pieces = study.candidates(task.setting, task.draw)
@@ -196,7 +196,7 @@ def fit(study: CandidateStudy, task: CandidateTask) -> CandidateOutcome:
 def choices_of(
     trials: CandidateTrials, method: str, stage: int, best: CandidateChoice, study: CandidateStudy
 ) -> list[CandidateChoice]:
-    """What a method tries in one of three stages, given the best choice of those before (in the first: any)."""
+    """The trials of a method in one of three stages, given the best choice of the previous ones (in the first: any)."""
     if stage == 0:
         prices = trials.prices if method in SVMS else trials.cllp_prices if method in CLLPS else trials.mms_prices
         insides = [None] if method not in CLLPS else sorted({INSIDE, *trials.insides}) if trials.jointly else [INSIDE]

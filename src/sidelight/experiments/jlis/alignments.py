@@ -1,7 +1,7 @@
 """J-LIS on alignments of letters and sounds, by labelled pairs and by companions (Chang et al. 2010, Table 1).
 
-The paper aligns names of two languages; its corpus is not public, so words of NETtalk stand in, whose letters are
-aligned with their sounds by hand. Good companions are words with their sounds, bad ones words with the sounds of
+The paper aligns names of two languages; its corpus is not public, so words of NETtalk are used instead, whose letters
+are aligned with their sounds by hand. Good companions are words with their sounds, bad ones words with the sounds of
 others, ten for each. Pairs of up to 3 × 3 symbols, F1 of links between symbols. C1 is chosen for the structural SVM on
 200 development words, C2 for J-LIS with that C1, in every draw.
 """

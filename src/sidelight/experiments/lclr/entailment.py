@@ -1,9 +1,9 @@
 """LCLR on textual entailment: does a text say what a hypothesis says (thesis Figure 5.2(b))?
 
-The thesis trains on 600 pairs of RTE-5 and tests on 600 others, whose answers are not here. In their place: five draws
-of 600 pairs from the development parts of RTE-1 to RTE-3, tested on their test parts (2,400 pairs); and 300 pairs of
-the RTE-5 development part, by its long texts, tested on the others of it. Edges may be mapped, but have no deletions
-("+ null word"); the size of a pair is that of its hypothesis, since texts have words that nobody asks for.
+The thesis trains on 600 pairs of RTE-5 and tests on 600 others, whose answers are not available. Instead there are five
+draws of 600 pairs from the development parts of RTE-1 to RTE-3, tested on their test parts (2,400 pairs); and 300 pairs
+of the RTE-5 development part, by its long texts, tested on its other pairs. Edges may be mapped, but have no deletions
+("+ null word"); the size of a pair is that of its hypothesis, since texts have irrelevant words.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class RelationTask(NamedTuple):
 
 
 class RelationOutcome(NamedTuple):
-    """Scores on the test part, without and with a bias on "none", and what was chosen."""
+    """Scores on the test part, without and with a bias on "none", and the choices."""
 
     plain: RelationScores
     biased: RelationScores
@@ -103,7 +103,7 @@ def rows(
     save: Callable[[Sequence[Row]], None],
     choose: Mapping[str, str],
 ) -> tuple[list[Row], tuple[str, ...]]:
-    """Relation and entity scores of each method, and what it gains over another."""
+    """Relation and entity scores of each method, and its gains over another."""
     examples = read_examples(folder_of(data, "conll04"))
     results = list[Row]()
     fits = list(FITS)[: 4 if quick else None]

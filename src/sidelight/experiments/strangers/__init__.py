@@ -74,7 +74,7 @@ def rows(
 ) -> tuple[list[dict[str, Any]], Sequence[str]]:
     """The rows of the table and of the promises, and its notes.
 
-    `cells` is the file that a run goes on from; `choose` takes some of the `CHOICES`, by text: corpora, sizes and
+    `cells` is the file from which a run resumes; `choose` selects from the `CHOICES`, as text: corpora, sizes and
     methods with semicolons between, draws, the part that is scored ("test" or "development"), how many raw sentences
     each kind has, whether the alternatives are fitted in hindsight ("yes" or "no").
     """
@@ -115,7 +115,7 @@ def grid_of(quick: bool, choose: Mapping[str, str]) -> Grid:
 
 
 def study_of(data: Path, quick: bool, choose: Mapping[str, str]) -> StrangersStudy:
-    """What all cells share; a quick run has less raw text, and no hindsight."""
+    """The data of all cells; a quick run has less raw text, and no hindsight."""
     part = choose.get("part", "test")
     if part not in ("test", "development"):
         raise DataError(f"part is {part!r}", remedy="choose test or development")

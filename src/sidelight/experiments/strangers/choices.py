@@ -1,4 +1,4 @@
-"""What an automatic choice says of itself, and every plan that it looked at as an estimator of its own."""
+"""The report of an automatic choice, and each plan that it tried as a separate estimator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def chosen(tagger: Tagger) -> str:
 
 
 def verdicts(tagger: Tagger) -> dict[str, str]:
-    """What the report says of every kind of evidence; a kind that was left out is "left out" if nothing else."""
+    """The report's verdict on every kind of evidence; a kind that was left out without a verdict is "left out"."""
     verdict_of = {verdict.kind: verdict.verdict for verdict in tagger.choice_.kinds}
     if tagger.choice_.false_rules:
         verdict_of["rules"] = "left out"
@@ -34,7 +34,7 @@ def verdicts(tagger: Tagger) -> dict[str, str]:
 
 
 def names_as_useless(verdict_of: dict[str, str], kind: str) -> bool:
-    """Whether a report says of a kind of evidence that it, or some of it, does not help, or harms.
+    """Whether a report says that a kind of evidence, or part of it, does not help, or harms.
 
     >>> names_as_useless({"candidates": "harms"}, "dictionary"), names_as_useless({"rules": "helps"}, "rules")
     (True, False)

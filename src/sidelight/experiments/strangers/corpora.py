@@ -1,9 +1,9 @@
 """The seven corpora, each cut once into parts that never meet.
 
 A stranger has a few labelled sentences, raw text, and knowledge from elsewhere. So every corpus has a *pool* (labelled
-draws and raw text come from it), sentences *elsewhere* (dictionaries are made of them, and rules and functions were
-written with them in view), *development* sentences (for choices about the library's defaults), and *test* sentences,
-which nobody looked at. The blocks are in the order of the files, so that a document is in one part alone.
+draws and raw text come from it), sentences *elsewhere* (for dictionaries, and for writing rules and functions),
+*development* sentences (for choices about the library's defaults), and *test* sentences, which were not looked at. The
+blocks follow the order of the files, so that each document is in only one part.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A dictionary from elsewhere: which labels a word had in other sentences.
 
-Words that were seen too rarely are not listed, and may have any label. A dictionary of labels lists what was seen; one
-of types, for names and fields, has B- and I- of every type that was seen, as a list of names has.
+Rare words are not listed, and may have any label. A dictionary of labels lists the labels seen; one of types, for names
+and fields, has B- and I- of every type seen, like a list of names.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The evidence of one draw, by its kind: labelled sentences, and what a stranger may have besides.
+"""The evidence of one draw, by kind: labelled sentences, and the other evidence that a user may have.
 
-Labelled sentences and raw inputs never meet; every kind has raw inputs of its own, so that "all" is all of them.
+Labelled sentences and raw inputs are disjoint; every kind has its own raw inputs, and "all" uses all of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SPOILED = ("spoiled dictionary", "spoiled companions", "spoiled rules", "spoiled
 
 @dataclass(frozen=True)
 class EvidenceOfKind:
-    """What is given to an estimator: evidence and rules."""
+    """The evidence and rules for an estimator."""
 
     evidence: list[Evidence]
     rules: tuple[Rule, ...] = ()

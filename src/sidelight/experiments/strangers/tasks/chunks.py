@@ -1,6 +1,6 @@
-"""What a person knows about chunks of words with tags: rules, and twelve labelling functions.
+"""Human knowledge about chunks of words with tags: rules, and twelve labelling functions.
 
-Tokens are (word, tag); the tags are those of the corpus, so what is known is mostly said of tags.
+Tokens are (word, tag) with the tags of the corpus, so most rules and functions use tags.
 """
 
 from __future__ import annotations
