@@ -185,7 +185,7 @@ def _tokens(x: Any) -> int:
 
 
 def _summary(kind: str, pieces: Sequence[Evidence], label_count: int) -> KindSummary:
-    sizes = Counter[int | None]()  # None where every label is open
+    sizes = Counter[int | None]()  # None if every label is open
     for piece in pieces:
         if isinstance(piece, Candidates):
             sizes.update(None if choice is None else len(choice) for choice in piece.y)

@@ -137,7 +137,7 @@ def _heads(cell: str, kind: str, place: FileLine) -> tuple[int, ...] | None:
 
 
 def _around(heads: list[int]) -> int:
-    """The first token that is its own ancestor, from 1; 0 where there is none."""
+    """The first token that is its own ancestor, from 1; 0 if there is none."""
     ends = [False] * (len(heads) + 1)  # whether a token is known to lead to the root
     ends[0] = True
     for token in range(1, len(heads) + 1):

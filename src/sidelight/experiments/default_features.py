@@ -65,7 +65,7 @@ class FeatureTask:
 
 
 def corpora(data: Path) -> dict[str, TaggedPart]:
-    """All eight; raises `DataError` where one is missing."""
+    """All eight; raises `DataError` if one is missing."""
     fields, posts = citations.load(data), ads.load(data)
     chunks = read_columns(folder_of(data, "conll2000") / "train.txt.gz")
     news = read_words(folder_of(data, "conll2003") / "eng.train.gz")

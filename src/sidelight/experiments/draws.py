@@ -19,7 +19,7 @@ READ: dict[str, Path] = {}  # the corpora used by this process
 
 
 def folder_of(data: Path, name: str) -> Path:
-    """The folder of a corpus; raises `DataError` where it is missing."""
+    """The folder of a corpus; raises `DataError` if it is missing."""
     folder = Path(data) / name
     if not folder.is_dir():
         raise DataError("there is no such folder", file=folder, remedy=f"give the folder that holds {name}/")

@@ -143,7 +143,7 @@ class Result:
 
     setting: Setting
     method: str
-    prices: tuple[GridPrices, ...]  # of each draw; all the same where the setting as a whole has chosen
+    prices: tuple[GridPrices, ...]  # of each draw; all the same if the setting as a whole has chosen
     scores: tuple[Scores, ...]
 
     @property

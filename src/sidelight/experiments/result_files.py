@@ -54,7 +54,7 @@ def write_result(folder: Path, result: StoredResult) -> None:
 
 
 def read_result(folder: Path, name: str) -> StoredResult | None:
-    """The result of an experiment; None where there is none. Raises `DataError` for a file that is not one."""
+    """The result of an experiment; None if there is none. Raises `DataError` for a file that is not one."""
     path = result_path(folder, name)
     if not path.exists():
         return None

@@ -86,7 +86,7 @@ def extractor_of(features: FeatureSet) -> Extractor:
 
 
 def restore(spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Extractor:
-    """The extractor that `state` described; raises `ModelFileError` where it makes no sense."""
+    """The extractor that `state` described; raises `ModelFileError` if it makes no sense."""
     kinds: dict[str, Callable[[Mapping[str, Any], Mapping[str, NDArray[Any]]], Extractor]] = {
         "templates": TemplateExtractor.restored,
         "hashing": HashingExtractor.restored,

@@ -142,7 +142,7 @@ def first_without_tokens(xs: Sequence[Any]) -> int | None:
 
 
 def matrix_of(rows: Sequence[Any]) -> Matrix | None:
-    """Single inputs that are rows of numbers, of numpy or of scipy, as one matrix; None where they are no such rows.
+    """Single inputs that are rows of numbers, of numpy or of scipy, as one matrix; None if they are no such rows.
 
     >>> len(matrix_of([np.ones(3), np.zeros(3)])), matrix_of([{"a": 1.0}])
     (2, None)
@@ -184,7 +184,7 @@ def _single(dense: Any) -> Floats32:
 def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
     """Inputs as the extractors take them: for classes every input is a sequence of one token.
 
-    Raises `DataError` where an input is a string, which would be read letter by letter, or an array of numbers.
+    Raises `DataError` if an input is a string, which would be read letter by letter, or an array of numbers.
     """
     if isinstance(xs, Matrix):
         return xs
@@ -258,7 +258,7 @@ def kinds_in(xs: Sequence[Any]) -> set[str]:
 
 
 def refuse_matrices(xs: Sequence[Any]) -> None:
-    """Raise `DataError` where inputs are rows of a matrix."""
+    """Raise `DataError` if inputs are rows of a matrix."""
     if isinstance(xs, Matrix) or MatrixSequence in set(map(type, xs)):
         raise DataError(
             "rows of a matrix where the features are of words or attributes",
@@ -323,7 +323,7 @@ def lists_are_attributes(xs: Sequence[Sequence[Any]]) -> bool:
 
 
 def refuse_attributes(columns: Sequence[Sequence[Any]], *, trained: int) -> None:
-    """Raise `DataError` where tokens with more columns than in training are lists of attributes (0: not known).
+    """Raise `DataError` if tokens with more columns than in training are lists of attributes (0: not known).
 
     They are, if most of the strings that would be words read name=value, or if all of these are the same ("bias") and
     there is a column of name=value beside them.

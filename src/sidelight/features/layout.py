@@ -45,7 +45,7 @@ class Layout:
 
     @classmethod
     def stored(cls, spec: Any, name: str) -> Layout:
-        """The layout that a file holds under a name; raises `ModelFileError` where it holds none."""
+        """The layout that a file holds under a name; raises `ModelFileError` if it holds none."""
         fields = mapping_of(spec, name)
         return cls(
             whole_of(fields, "n_labels", low=1, high=LARGEST),

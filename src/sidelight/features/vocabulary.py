@@ -57,7 +57,7 @@ class TemplateExtractor:
         self.known = [_Known(empty.reshape(0, len(t.slots)), empty) for t in templates.templates]
         self.n_attributes = 0
         self.n_dense = 0
-        self.n_columns = 0  # of the first batch; 0 where it is not known
+        self.n_columns = 0  # of the first batch; 0 if it is not known
         self._seen = Views(templates.views, np.int32)
         self._tables: _Tables | None = None
         self._names: list[tuple[int, int]] | None = None

@@ -37,7 +37,7 @@ class PatternStep(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def compiled(expression: str) -> Callable[[str], str | None]:
-    r"""A function that gives the first stretch of a text which an expression matches; None where there is none.
+    r"""A function that gives the first stretch of a text which an expression matches; None if there is none.
 
     Raises `DataError` for a `*` or `?` that has nothing before it.
 

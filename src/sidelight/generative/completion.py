@@ -103,7 +103,7 @@ class Completion(Protocol):
         weights: Floats | None = None,  # [N]
         n_jobs: int | None = None,
     ) -> StateBeliefs:
-        """The best q of every sequence; raises `Infeasible` where no labeling is possible."""
+        """The best q of every sequence; raises `Infeasible` if no labeling is possible."""
         ...
 
 

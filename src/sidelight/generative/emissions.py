@@ -36,7 +36,7 @@ class Emissions:
     words: Ints  # [W] attribute of every word
     symbols: Ints  # [W] its symbol, that of its class if it is rare
     unknown: Ints  # [W] the symbol of its class
-    classes: Ints  # [C] attribute of every class; one -1 where there are none
+    classes: Ints  # [C] attribute of every class; one -1 if there are none
     n_words: int  # V, how many words have a symbol of their own
 
     @property

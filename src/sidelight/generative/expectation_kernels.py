@@ -34,7 +34,7 @@ class ExpectedCounts(NamedTuple):
     links_other: Floats  # [C']
     nulls_one: Floats  # [T] of target words
     nulls_other: Floats  # [S] of source words
-    distances_one: Floats  # [2 D + 1] expected jumps, or empty where they are not asked for
+    distances_one: Floats  # [2 D + 1] expected jumps, or empty if they are not asked for
     distances_other: Floats
     leaving_one: Floats  # [D + 1, D + 1] by length and column
     leaving_other: Floats

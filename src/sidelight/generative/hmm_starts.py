@@ -42,7 +42,7 @@ class Start:
     """All that a start can be made from."""
 
     problem: EmProblem
-    initial: Ids  # [T] of the inputs, -1 where there is none
+    initial: Ids  # [T] of the inputs, -1 if there is none
     noise: float
     rng: np.random.Generator
 
@@ -136,7 +136,7 @@ class Start:
 
 
 def dictionary_shares(dictionary: Bytes, seen: np.ndarray) -> Floats | None:
-    """How the tokens of each symbol are shared out over labels [S, L]; None where no symbol has an entry.
+    """How the tokens of each symbol are shared out over labels [S, L]; None if no symbol has an entry.
 
     >>> dictionary_shares(np.array([[1, 0], [1, 1]], dtype=np.uint8), np.array([True, True])).tolist()
     [[1.0, 0.0], [0.6666666666666666, 0.3333333333333333]]

@@ -24,7 +24,7 @@ MOST_VISITS = 50  # per variable
 
 
 def rounded(
-    weights: Sequence[Floats],  # [labels of v] for each variable: −inf where a label is not allowed
+    weights: Sequence[Floats],  # [labels of v] for each variable: −inf if a label is not allowed
     says: Sequence[Expr],  # what it must obey
     pairs: Mapping[tuple[int, int], Floats],  # v < w: −inf where two labels do not go together
 ) -> tuple[int, ...] | None:
@@ -85,7 +85,7 @@ WIDTH = 32  # default width of a beam
 class Reached:
     """The result of a search."""
 
-    labels: Ids | None  # None where no output is left
+    labels: Ids | None  # None if no output is left
     value: float
     lost: float  # upper bound for the outputs that were dropped
     nodes: int

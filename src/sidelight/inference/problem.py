@@ -58,7 +58,7 @@ class RuledProblem(ABC):
 
     @abstractmethod
     def score(self, labels: Sequence[int]) -> float:
-        """The score of an output without penalties; −inf where it is not allowed."""
+        """The score of an output without penalties; −inf if it is not allowed."""
 
     def with_clauses(self, clauses: Sequence[Clause]) -> Self:
         """The same scores under other clauses."""

@@ -103,7 +103,7 @@ def _vote(
 
 
 def _label(number: Any, name: str, labels: Names) -> Any:
-    """The label of a number that a function returned; None where it abstains."""
+    """The label of a number that a function returned; None if it abstains."""
     if isinstance(number, bool) or not isinstance(number, int | np.integer):
         raise DataError(f"the function {name!r} returned {shown(number)}", remedy="return a class, or -1 to abstain")
     if number == ABSTAIN:

@@ -61,7 +61,7 @@ def doc_evidence(
 
 
 def labels_of(doc: Any, place: str, scheme: SchemeName) -> list[Any]:
-    """The label of each token, None where it is missing."""
+    """The label of each token, None if it is missing."""
     if place == "ents":
         chunks = written([(one.start, one.end, one.label_) for one in doc.ents], len(doc), scheme)
         return [None if token.ent_iob == MISSING else label for token, label in zip(doc, chunks)]

@@ -48,7 +48,7 @@ class ClSvm(LearnerSpec):
     at_most: int = option(5_000_000, low=1)
 
     def make(self, data: FitData) -> Learner:
-        """Raises `Intractable` where labelings are too many, `Infeasible` where there is none."""
+        """Raises `Intractable` if labelings are too many, `Infeasible` if there is none."""
         admitted, starts = admitted_of(data), data.rows.starts
         copies = float(np.sum(counted(starts, admitted, data.allowed)))
         if copies > self.at_most:

@@ -38,7 +38,7 @@ def admitted_of(data: FitData) -> Bytes:
 def begun(data: FitData, space: Space, initial: Initial) -> Ids:
     """An output of each input to begin with, by a CRF or at random, with the initial labels that are given. # [T]
 
-    `space` has the outputs within candidates. Raises `DataError` where initial labels are no output of it.
+    `space` has the outputs within candidates. Raises `DataError` if initial labels are no output of it.
     """
     rng, n_jobs = np.random.default_rng(data.settings.seed), data.settings.n_jobs
     begins = _with_initial(data, space)
@@ -77,14 +77,14 @@ def has_initial(data: FitData) -> bool:
 
 
 def _with_initial(data: FitData, space: Space) -> Space:
-    """The outputs of a space that have the initial labels; raises `DataError` where an input has none."""
+    """The outputs of a space that have the initial labels; raises `DataError` if an input has none."""
     if not has_initial(data):
         return space
     rng, n_jobs = np.random.default_rng(data.settings.seed), data.settings.n_jobs
     narrow = _begun_space(data)
     wrong = np.flatnonzero(~narrow.feasible(n_jobs=n_jobs))
     if len(wrong):
-        space.random(rng, n_jobs=n_jobs)  # raises `Infeasible` where the fault is not with the initial labels
+        space.random(rng, n_jobs=n_jobs)  # raises `Infeasible` if the fault is not with the initial labels
         i = int(wrong[0])
         problem = "no output within the candidates and the allowed transitions has the initial labels"
         raise trouble(data.evidence[i], i, problem=problem, remedy="begin with labels of one output, or with None")

@@ -83,7 +83,7 @@ class Lclr(LearnerSpec):
 
 
 def _decisions(data: FitData) -> Decisions:
-    """Good and bad inputs; raises `DataError` where there are none of one sort."""
+    """Good and bad inputs; raises `DataError` if there are none of one sort."""
     problem = problem_of(data)
     for terms, what in ((problem.positive, "good"), (problem.negative, "bad")):
         if not len(terms.prices):

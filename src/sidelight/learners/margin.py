@@ -218,7 +218,7 @@ def problem_of(data: FitData) -> LatentProblem:
 
 
 def _known(data: FitData, tokens: Ints, admitted: Bytes | None) -> Floats:
-    """1 where a slot's label is known, 0 where it is open; empty where open slots are charged as completed. # [T]"""
+    """1 where a slot's label is known, 0 where it is open; empty if open slots are charged as completed. # [T]"""
     learner = data.settings.learner
     if not isinstance(learner, LatentSvm) or learner.open_slots == "completed":
         return NO_FLOATS

@@ -76,7 +76,7 @@ class TokenCounts:
 
     @classmethod
     def of(cls, rows: Rows, labels: Ids, importance: Floats, layout: Layout, *, binary: bool) -> TokenCounts:
-        """Count; raises `DataError` where a feature is negative or, if `binary`, not 0 or 1. `importance` is [T]."""
+        """Count; raises `DataError` if a feature is negative or, if `binary`, not 0 or 1. `importance` is [T]."""
         size = layout.n_labels
         first, last = int(rows.indptr[0]), int(rows.indptr[-1])
         indices, entries = rows.indices[first:last].astype(np.int64), np.diff(rows.indptr)

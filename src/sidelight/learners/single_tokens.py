@@ -64,7 +64,7 @@ class GoldTokens:
 
     @classmethod
     def of(cls, data: FitData) -> GoldTokens:
-        """Raises `DataError` where the layout has no place for the constants of all tokens."""
+        """Raises `DataError` if the layout has no place for the constants of all tokens."""
         rows, layout = data.chain()
         check_constants(layout, rows.lengths, data.settings.learner.name)
         weights, prices = (np.repeat(part, rows.lengths) for part in (data.encoded.weights, data.prices()))

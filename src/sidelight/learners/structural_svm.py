@@ -158,7 +158,7 @@ LOSSES = {"n_slack_qp": ("hinge", "squared_hinge"), "subgradient": tuple(POWERS)
 
 
 def check_loss(solver: str, power: int) -> None:
-    """Raise `ValueError` where a solver does not minimise the loss of a power."""
+    """Raise `ValueError` if a solver does not minimise the loss of a power."""
     loss = next((loss for loss, its in POWERS.items() if its == power), f"of power {power}")
     if loss not in LOSSES.get(solver, ("hinge",)):
         remedy = "give loss='hinge' (--loss hinge on the command line), or use dual_coordinate"

@@ -64,7 +64,7 @@ class Found(NamedTuple):
 
     labels: Ids  # [T]
     values: Floats  # [N]
-    proved: NDArray[np.bool_] | None  # [N] None where outputs always are the best
+    proved: NDArray[np.bool_] | None  # [N] None if outputs always are the best
 
 
 @dataclass(frozen=True, slots=True, eq=False)

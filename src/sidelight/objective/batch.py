@@ -112,7 +112,7 @@ class Batch:
 
     @property
     def linear(self) -> LinearScorer:
-        """The features; raises `Intractable` where scores are not linear in the weights."""
+        """The features; raises `Intractable` if scores are not linear in the weights."""
         if not isinstance(self.scorer, LinearScorer):
             name = type(self.scorer).__name__
             raise Intractable(f"{name} is not linear in its weights, so it has no cuts; learn it by gradients")

@@ -29,7 +29,7 @@ class Scratch(NamedTuple):
     """Room for one example at a time."""
 
     scores: Floats  # [longest, L]
-    augmented: Floats  # [longest, L] with costs, and -inf where a label is not admitted
+    augmented: Floats  # [longest, L] with costs, and -inf if a label is not admitted
     best: Floats  # [longest, L]
     guess: Ids  # [longest]
     every: Ints  # [longest] 0, 1, …
@@ -72,7 +72,7 @@ def scratch_for(data: Examples, weights: ChainWeights, outputs: int) -> Scratch:
 
 @inner_kernel
 def augment(data: Examples, i: int, cost_scale: float, scores: Floats, out: Floats) -> None:
-    """The scores of example i with so many times its costs, and -inf where a label is not admitted."""
+    """The scores of example i with so many times its costs, and -inf if a label is not admitted."""
     targets, costs, token_weights, admitted = data.targets, data.costs, data.token_weights, data.admitted
     first = data.starts[i]
     weighted = token_weights.shape[0] > 0

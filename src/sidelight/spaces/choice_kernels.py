@@ -12,7 +12,7 @@ from sidelight.core.kernels import inner_kernel, uniform
 
 @inner_kernel
 def highest(values: Floats) -> float:
-    """The highest number, or -inf where there is none."""
+    """The highest number, or -inf if there is none."""
     top = -np.inf
     for value in values:
         top = max(top, value)

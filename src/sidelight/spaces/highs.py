@@ -78,7 +78,7 @@ def with_rows(program: LinearProgram, rows: LinearRows, structural: int) -> Line
 
 
 def solve(program: LinearProgram, *, integer: bool, seconds: float = math.inf) -> Optimum:
-    """The best point; raises `Intractable` where HiGHS gives up or finds nothing in the time it has."""
+    """The best point; raises `Intractable` if HiGHS gives up or finds nothing in the time it has."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 

@@ -31,7 +31,7 @@ class _Part(NamedTuple):
 
 
 def k_best(starts: Ints, scores: Floats, k: int, best: Best, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
-    """The k best outputs [k, T] and their scores [k, N]; labels −1 and score −inf where there are fewer."""
+    """The k best outputs [k, T] and their scores [k, N]; labels −1 and score −inf if there are fewer."""
     count = len(starts) - 1
     labels, values = np.full((k, int(starts[-1])), -1, dtype=np.int32), np.full((k, count), -np.inf)
     waiting: list[list[_Part]] = [[] for _ in range(count)]

@@ -31,7 +31,7 @@ class SummedSlotSpace(BatchedSlotSpace):
 
     @abstractmethod
     def sums_each(self, scores: Floats, *, shares: bool, n_jobs: int | None = None) -> tuple[Floats, Floats]:
-        """log Σ exp(score) of every input [N], −inf where it has no output, and p(slot has choice) [T, K].
+        """log Σ exp(score) of every input [N], −inf if it has no output, and p(slot has choice) [T, K].
 
         Scores are [T, K], some −inf; without `shares` the second may have no rows.
         """

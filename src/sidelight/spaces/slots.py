@@ -81,7 +81,7 @@ class BatchedSlotSpace(ABC):
     ) -> Paths:
         """The best output of each input, with its cost added where one is given.
 
-        Raises `Infeasible` where an input has no output, and `Intractable` for random ties.
+        Raises `Infeasible` if an input has no output, and `Intractable` for random ties.
         """
         if rng is not None:
             raise Intractable(f"the ties of a {type(self).__name__} are not broken at random; leave random_ties out")
@@ -101,7 +101,7 @@ class BatchedSlotSpace(ABC):
         return block
 
     def k_best(self, scores: SlotScores, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
-        """The k best outputs [k, T] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
+        """The k best outputs [k, T] and their scores [k, N]; labels -1 and score -inf if there are fewer."""
         return k_best(self.starts, self.block(scores), k, self._best_of_some, n_jobs=n_jobs)
 
     def _best_of_some(self, which: Ints, scores: Floats, n_jobs: int | None) -> tuple[Ids, Floats]:
@@ -140,7 +140,7 @@ class SlotSpace(BatchedSlotSpace):
     def best_of(self, scores: Floats) -> Ids | None:
         """The best choices of an input's slots [slots], for scores [slots, K] of which some are −inf.
 
-        None where every output has −inf; of equals any, but always the same.
+        None if every output has −inf; of equals any, but always the same.
         """
 
     def best_each(self, scores: Floats, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:

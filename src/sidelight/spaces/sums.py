@@ -64,7 +64,7 @@ def sample(space: Space, scores: Any, rng: np.random.Generator, *, n_jobs: int |
 
 
 def k_best(space: Space, scores: Any, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
-    """The k best labelings [k, T] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
+    """The k best labelings [k, T] and their scores [k, N]; labels -1 and score -inf if there are fewer."""
     if isinstance(space, ChainSpace):
         return chain_k_best.k_best(space, scores, k=k, n_jobs=n_jobs)
     if not isinstance(space, SecondOrderSpace):
@@ -119,7 +119,7 @@ def best_by_tokens(space: Space, tokens: Floats, *, n_jobs: int | None = None) -
 
 
 def _method(thing: Any, name: str, what: str) -> Any:
-    """A method that only some structures have; raises `Intractable` where it is not there."""
+    """A method that only some structures have; raises `Intractable` if it is not there."""
     method = getattr(thing, name, None)
     if method is None:
         problem = f"{type(thing).__name__} has no {what}"

@@ -156,7 +156,7 @@ def read_names(path: Path) -> list[Word]:
 
 
 def segments_of(links: Sequence[Link]) -> list[Pair] | None:
-    """Links as pairs of segments: those that share a symbol are one pair; None where pairs cross, or are too long.
+    """Links as pairs of segments: those that share a symbol are one pair; None if pairs cross, or are too long.
 
     >>> segments_of([(0, 0), (1, 0), (3, 2)])
     [((0, 2), (0, 1)), ((3, 4), (2, 3))]

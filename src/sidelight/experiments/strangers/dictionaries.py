@@ -49,7 +49,7 @@ def listed_labels(examples: LabelledExamples, *, types: bool, floor: int = FLOOR
 
 
 def candidate_sets(xs: Sequence[Any], dictionary: Dictionary) -> list[list[frozenset[str] | None]]:
-    """For every token the labels that its word may have; None where it is not listed."""
+    """For every token the labels that its word may have; None if it is not listed."""
     return [[dictionary.get(word.lower()) for word in words_of(x)] for x in xs]
 
 

@@ -83,7 +83,7 @@ def labelled_of(corpus: StrangersCorpus, *, size: int, draw: int) -> list[Gold]:
 
 
 def raw_inputs(corpus: StrangersCorpus, *, draw: int, indirect: int = INDIRECT) -> dict[str, list[Any]]:
-    """Raw inputs for every kind, disjoint; fewer where the corpus has not as many."""
+    """Raw inputs for every kind, disjoint; fewer if the corpus has not as many."""
     count = min(indirect, len(corpus.raw) // len(PLACES))
     order = np.random.default_rng([draw, 2]).permutation(len(corpus.raw))
     return {

@@ -43,7 +43,7 @@ class KnownEntries(dict[Any, bytes]):
     def joined(self, items: Iterator[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The entries of a batch, and how many each token has, of items so many to a token. # [E], [T]
 
-        Raises `TypeError` where an item cannot be kept, a list for one.
+        Raises `TypeError` if an item cannot be kept, a list for one.
         """
         pieces = list(map(self.__getitem__, items))
         entries = np.frombuffer(b"".join(pieces), dtype=ENTRY)
@@ -98,7 +98,7 @@ class AttributeTable:
 
 
 def tables_of(tokens: Sequence[Mapping[Any, Any]], counts: Ints) -> list[AttributeTable] | None:
-    """Tokens by their names, of which each has so many; None where there are few for a set of names."""
+    """Tokens by their names, of which each has so many; None if there are few for a set of names."""
     firsts = np.sort(np.unique(counts, return_index=True)[1])
     tables: list[AttributeTable] = []
     for size in counts[firsts].tolist():
@@ -134,7 +134,7 @@ def _getter(keys: Sequence[Any]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def numbers_of(name: Any, column: list[Any]) -> Floats:
-    """The values of a column of numbers; raises `TypeError` where it has others, or some that cannot be used."""
+    """The values of a column of numbers; raises `TypeError` if it has others, or some that cannot be used."""
     kinds = set(map(type, column))
     if kinds == {bool}:
         return np.frombuffer(bytes(column), dtype=np.uint8).astype(np.float64)
@@ -163,7 +163,7 @@ class ColumnNumbers:
     def read(self, tables: list[AttributeTable], counts: Ints) -> tuple[Ids, Floats]:
         """The attributes of tokens, so many to a token, and their values. # [E], [E]
 
-        Raises `TypeError` where a column is neither of strings nor of finite numbers.
+        Raises `TypeError` if a column is neither of strings nor of finite numbers.
         """
         begins = np.cumsum(counts) - counts
         attributes = np.empty(int(counts.sum()), dtype=np.int32)
@@ -193,7 +193,7 @@ class _Strings(dict[str, int]):
     __slots__ = ()
 
     def of(self, column: list[str]) -> Ids:
-        """The attributes of strings; raises `TypeError` where some are none. # [T]"""
+        """The attributes of strings; raises `TypeError` if some are none. # [T]"""
         return np.fromiter(_getter(column)(self), dtype=np.int32, count=len(column))
 
     def __missing__(self, text: Any) -> int:

@@ -28,7 +28,7 @@ class AttributeNames:
         self.column: list[int] = []  # of each name
         self.strings: list[str] = []  # of each name
         self._places: dict[str | None, int] = {None: WHOLE}  # of columns
-        self._numbers: dict[str, int] | None = {}  # of whole names; None where they are not joined yet
+        self._numbers: dict[str, int] | None = {}  # of whole names; None if they are not joined yet
         self._by_column: dict[int, dict[str, int]] | None = None  # the numbers of the strings of each column
 
     def __len__(self) -> int:
@@ -112,7 +112,7 @@ class AttributeNames:
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> AttributeNames:
-        """The names that a file holds; raises `ModelFileError` where a column has a string twice."""
+        """The names that a file holds; raises `ModelFileError` if a column has a string twice."""
         self = cls()
         self.strings = stored_strings(tensors, "names", distinct=False)
         self.columns = [text_of({"columns": column}, "columns") for column in list_of(spec, "columns")]

@@ -296,7 +296,7 @@ class _Items:
 
     @classmethod
     def of(cls, xs: Sequence[Any]) -> _Items | None:
-        """None where tokens are of several kinds, or sets, which have no order."""
+        """None if tokens are of several kinds, or sets, which have no order."""
         tokens = list(chain.from_iterable(xs))
         kinds = set(map(type, tokens))
         pairs = all(issubclass(kind, Mapping) for kind in kinds)
@@ -308,7 +308,7 @@ class _Items:
             yield _Items(self.tokens[begin : begin + BLOCK], self.pairs)
 
     def tables(self) -> list[AttributeTable] | None:
-        """Dicts by their names, None where that does not pay."""
+        """Dicts by their names, None if that does not pay."""
         return tables_of(self.tokens, self.counts()) if self.pairs else None
 
     def counted(self) -> dict[Any, int]:

@@ -96,7 +96,7 @@ class SegmentExtractor:
         *,
         function: SegmentFunction | None = None,
     ) -> SegmentExtractor:
-        """The extractor that `state` described; raises `DataError` where it needs a function that is not given."""
+        """The extractor that `state` described; raises `DataError` if it needs a function that is not given."""
         if (uses := flag_of(spec, "function")) and function is None:
             raise DataError("the segment features use a function", remedy="give the same function again: function=…")
         features = SegmentFeatures(

@@ -1,7 +1,7 @@
 """Features of an arc from a head to a dependent, hashed: nothing is stored for an arc, and nothing has a name.
 
 Forms and tags of both, of their neighbours, tags between them, direction and distance (after McDonald, Crammer and
-Pereira 2005). Strings are 64-bit hashes, 0 where there is none; a feature is the hash of a template and its values. All
+Pereira 2005). Strings are 64-bit hashes, 0 if there is none; a feature is the hash of a template and its values. All
 kernels process the sentences of a batch, whose tokens are consecutive; node 0 of a sentence is the root.
 """
 

@@ -121,7 +121,7 @@ class VariableLayout:
 
     @classmethod
     def stored(cls, spec: Any, name: str) -> VariableLayout:
-        """The layout that a file holds under a name; raises `ModelFileError` where it holds none."""
+        """The layout that a file holds under a name; raises `ModelFileError` if it holds none."""
         fields = mapping_of(spec, name)
         sizes = [whole_of({"kinds": size}, "kinds", low=1, high=LARGEST) for size in list_of(fields, "kinds")]
         both = [list_of({"pairs": pair}, "pairs", count=2) for pair in list_of(fields, "pairs")]

@@ -52,7 +52,7 @@ class WordClasses:
         return int(self.classes.shape[1])
 
     def of(self, word: str, level: int) -> str | None:
-        """The class of a word at a level, counted from 1, coarse first; None where it has none."""
+        """The class of a word at a level, counted from 1, coarse first; None if it has none."""
         numbers: Mapping[str, int] = self._number  # type: ignore[attr-defined]
         number = numbers.get(word.lower())
         return None if number is None else str(self.classes[number, level - 1])

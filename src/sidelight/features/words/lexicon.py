@@ -80,7 +80,7 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
 
 
 def distinct(column: list[Any]) -> list[str]:
-    """The strings of a column in order of appearance; raises `DataError` where it holds something else."""
+    """The strings of a column in order of appearance; raises `DataError` if it holds something else."""
     try:
         words = list(dict.fromkeys(column))
     except TypeError:
@@ -172,7 +172,7 @@ def each_hashed(strings: Sequence[str]) -> Keys:
 
 
 def check_bits(bits: Any) -> None:
-    """Raises ValueError where features could not be hashed into 2**bits weights."""
+    """Raises ValueError if features could not be hashed into 2**bits weights."""
     if not is_whole(bits) or not 1 <= bits <= 30:
         raise ValueError(f"bits is {shown(bits)}; give a number from 1 to 30")
 
@@ -217,7 +217,7 @@ class Views:
 
 
 class HashedViews:
-    """The hash of every view at every token, 0 where it has none."""
+    """The hash of every view at every token, 0 if it has none."""
 
     def __init__(self, views: Sequence[tuple[str, int]], classes: Classes | None = None) -> None:
         self._views = Views(views, np.uint64)

@@ -179,7 +179,7 @@ def evaluate(
     means: Floats,  # out [R]
     with_moves: bool,
 ) -> float:
-    """The log-sum at μ, beliefs and E[φ]; −inf where there is no path, and then nothing else."""
+    """The log-sum at μ, beliefs and E[φ]; −inf if there is no path, and then nothing else."""
     costs_of(point, entry_starts, entry_rows, entry_weights, costs)
     value = scaled(scores, top, factors, places, plain, costs, nodes, ahead, behind, scales)
     if np.isnan(value):

@@ -45,7 +45,7 @@ class _Steps:
 def paired(scores: Floats, transition: Floats, reading: Expectations) -> PairedChain:
     """The chain over pairs for the scores [T, L] of a chain and a reading with counters.
 
-    Raises `Intractable` where there are too many pairs.
+    Raises `Intractable` if there are too many pairs.
     """
     length, size = scores.shape
     steps = _walk(reading, length, size)

@@ -106,7 +106,7 @@ class Layers(NamedTuple):
     values: Floats  # of the best prefixes
     reach: Floats  # with the best completions
     back: Ints  # the nodes before
-    table: Ids  # nodes of the layer, counted from its first, by key; -1 where there is none
+    table: Ids  # nodes of the layer, counted from its first, by key; -1 if there is none
 
 
 @kernel

@@ -172,7 +172,7 @@ class Lattice(Folded):
         return replace(reached, lost=searches.beam_bound(self, reached, look_ahead=look_ahead)), method
 
     def take(self, clauses: Sequence[int]) -> Taken:
-        """Some clauses as joint counters; raises `Intractable` where their states cannot be numbered."""
+        """Some clauses as joint counters; raises `Intractable` if their states cannot be numbered."""
         length, size = self.tokens.shape
         counters = [self.counter(k) for k in clauses]
         codes = np.ones(length + 1)

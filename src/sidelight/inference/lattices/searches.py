@@ -52,7 +52,7 @@ def search(
 ) -> Reached:
     """The best output under some clauses, or one of the best where a layer is limited to `width` nodes.
 
-    What is worth less than `floor` may be left out; raises `Intractable` where there are more than `most_nodes` nodes.
+    What is worth less than `floor` may be left out; raises `Intractable` if there are more than `most_nodes` nodes.
     """
     if chain.constant == math.inf:
         return Reached(None, -math.inf, -math.inf, 0)
@@ -69,7 +69,7 @@ def search(
 def best_under(
     chain: Lattice, taken: Taken, *, floor: float = -math.inf, most_nodes: int = MOST_NODES, width: int = FIRST_WIDTH
 ) -> Reached:
-    """The best output under some clauses; `labels` is None where no output obeys them.
+    """The best output under some clauses; `labels` is None if no output obeys them.
 
     A narrow pass is often a proof. Else completions are tightened, a second narrow pass tries again with them, and a
     pass without limit drops only what cannot reach what was found.

@@ -23,7 +23,7 @@ from sidelight.core.kernels import kernel
 class SegmentParts(NamedTuple):
     """The scores of segments, and how segments read as token labels."""
 
-    totals: Floats  # [T, M, L] by last token, length − 1 and label; −inf where there is no such segment
+    totals: Floats  # [T, M, L] by last token, length − 1 and label; −inf if there is no such segment
     links: Floats  # [T, E, L] of a segment of label l that begins at token t after an end; at token 0 all rows alike
     ends: Ids  # [L, M] the end that a segment makes, by label and length − 1
     reads: Ids  # [E] the label of the last token before an end

@@ -158,7 +158,7 @@ def agreed_outputs(first: Side, second: Side, *, max_rounds: int = 200, n_jobs: 
 
 
 def _count(first: Side, second: Side) -> int:
-    """How many links there are; raises `ValueError` where both sides have not as many inputs."""
+    """How many links there are; raises `ValueError` if both sides have not as many inputs."""
     if len(first.space.starts) != len(second.space.starts):
         raise ValueError("both sides must have the same inputs")
     return 1 + int(max(first.links.max(initial=-1), second.links.max(initial=-1)))

@@ -32,7 +32,7 @@ def dynamic(
 ) -> Solution:
     """The best output, with all clauses taken in at once; `folding` is the folded problem, where it is known.
 
-    Raises `Infeasible` where no output obeys the hard clauses and `Intractable`, naming rules, where there are too many
+    Raises `Infeasible` if no output obeys the hard clauses and `Intractable`, naming rules, where there are too many
     states.
     """
     folding = folded(problem, names=names) if folding is None else folding
@@ -57,7 +57,7 @@ def a_star(
 
     Completions know local clauses with `fold`, and others too after some steps that `tighten` them (`tighten_kernels`).
     Out of nodes it raises `Intractable`, or with `at_limit="beam"` gives what beam search finds, with the bound that A*
-    has proved. Raises `Infeasible` where no output obeys the hard clauses.
+    has proved. Raises `Infeasible` if no output obeys the hard clauses.
     """
     folding = folded(problem, names=names, fold=fold) if folding is None else folding
     reached, complete = folding.best_first(folding.counters, most_nodes=most_nodes, tighten=tighten)
@@ -93,7 +93,7 @@ def beam(
 ) -> Solution:
     """A good output; `exact` only where that is proved. `folding` is the folded problem, where it is known.
 
-    Raises `Infeasible` where no output obeys the hard clauses, and `Intractable` where the beam ran into a dead end.
+    Raises `Infeasible` if no output obeys the hard clauses, and `Intractable` if the beam ran into a dead end.
     """
     if width < 1:
         raise ValueError(f"a beam is at least 1 wide, not {width}")

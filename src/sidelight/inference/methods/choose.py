@@ -53,7 +53,7 @@ def solve(
 
 
 def check_method(method: str) -> Method:
-    """The method of a name; raises `DataError` where there is none of this name.
+    """The method of a name; raises `DataError` if there is none of this name.
 
     >>> check_method("ilp"), check_method("program")
     ('ilp', 'ilp')

@@ -102,7 +102,7 @@ class Ascent(ABC):
         return self.best is not None and self.bound - self.value <= CLOSE * max(1.0, abs(self.value))
 
     def solution(self, clauses: int) -> Solution:
-        """The best output met, with the bound; raises `Intractable` where none was met."""
+        """The best output met, with the bound; raises `Intractable` if none was met."""
         if self.best is None:
             raise Intractable(f"no legal output was met in {self.steps} steps; use another method of inference")
         bound = self.value if self.closed else self.bound
@@ -151,7 +151,7 @@ def _deflection(excess: Floats, last: Floats) -> float:
 def solve_lagrangian(problem: RuledProblem, *, names: Sequence[str] = (), most_steps: int = MOST_STEPS) -> Solution:
     """The best output met, and a bound; exact where both agree.
 
-    Raises `Infeasible`, naming the rules in conflict, where no output is legal; `Intractable` where none was met.
+    Raises `Infeasible`, naming the rules in conflict, where no output is legal; `Intractable` if none was met.
     """
     search = _Search(folded(problem, names=names))
     if not search.possible:

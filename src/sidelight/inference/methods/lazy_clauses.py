@@ -21,9 +21,9 @@ STATES_A_TOKEN = 16  # … or so many a token, of long inputs
 def solve_lazily(
     problem: Folded, *, most_states: int | None = None, needed: list[int] | None = None
 ) -> Solution | None:
-    """The best output, taking in only clauses that would be broken; None where no output is legal.
+    """The best output, taking in only clauses that would be broken; None if no output is legal.
 
-    The clauses that were taken in are added to `needed`. Raises `Intractable` where neither dynamic programming nor A*
+    The clauses that were taken in are added to `needed`. Raises `Intractable` if neither dynamic programming nor A*
     can do it.
     """
     if most_states is None:

@@ -131,7 +131,7 @@ class ChainBlocks:
         return dict(self.known._asdict())
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up such arrays; raises `ModelFileError` where they make no sense."""
+        """Take up such arrays; raises `ModelFileError` if they make no sense."""
         self.known = stored_outputs(arrays, self.data.starts, self.layout.n_labels)
 
 

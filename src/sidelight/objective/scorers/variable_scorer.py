@@ -108,7 +108,7 @@ def attribute_scorer(
 
 
 def named_attributes(features: Any) -> Mapping[str, float]:
-    """The attributes of a variable with their values; raises `DataError` where they are neither names nor numbers.
+    """The attributes of a variable with their values; raises `DataError` if they are neither names nor numbers.
 
     >>> named_attributes(["word=on", "short"])
     {'word=on': 1.0, 'short': 1.0}

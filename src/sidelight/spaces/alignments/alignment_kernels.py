@@ -48,7 +48,7 @@ def best(
     choices: Ids,  # out [T]
     values: Floats,  # out [N]
 ) -> None:
-    """The best alignment of the pairs lo..hi; a value of −inf where there is none."""
+    """The best alignment of the pairs lo..hi; a value of −inf if there is none."""
     tall, wide, bare, free = shape[0], shape[1], shape[2], shape[3]
     forms = tall * (tall + 1) // 2
     table = np.empty((longest(starts, lo, hi) + 1, np.max(rights[lo:hi]) + 1))

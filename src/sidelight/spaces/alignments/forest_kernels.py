@@ -48,7 +48,7 @@ def empty_sums(count: int, width: int) -> GraphSums:
 
 @kernel
 def forest(count: int, edges: Ints, tree: Ints) -> bool:
-    """Words from the leaves on, each with what is above it; False where edges close a circle. # edges: [E, 2]"""
+    """Words from the leaves on, each with what is above it; False if edges close a circle. # edges: [E, 2]"""
     above, edge_of, turned = np.full(count, -2, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
     used = np.zeros(edges.shape[0], np.uint8)
     place = count

@@ -43,7 +43,7 @@ NODES, NODES_A_SECOND = 500, 2000  # of branching; what is open after so many th
 class Mapped(NamedTuple):
     """An alignment that was found, and what is proved about it."""
 
-    choices: Ids | None  # [words and edges of the first graph]; None where there is none
+    choices: Ids | None  # [words and edges of the first graph]; None if there is none
     value: float
     bound: float  # an upper bound of all alignments
 
@@ -213,7 +213,7 @@ class GraphProgram:
         return float(scores[np.arange(len(choices)), choices].sum())
 
     def _scored(self, scores: Floats, all_words: bool) -> LinearProgram | None:
-        """The program with these scores; None where a slot has no choice at all."""
+        """The program with these scores; None if a slot has no choice at all."""
         (first, second), count = self.words, len(self.edges[1])
         if np.any(scores.max(axis=1, initial=-math.inf) == -math.inf):
             return None
@@ -266,7 +266,7 @@ class GraphProgram:
         return np.where(point.max(axis=1, initial=0.0) > 0.5, 1 + point.argmax(axis=1), 0)
 
     def _rounded(self, optimum: Optimum, scores: Floats, all_words: bool) -> Ints | None:
-        """The matching that agrees most with a fractional point; None where its choices are not open."""
+        """The matching that agrees most with a fractional point; None if its choices are not open."""
         from scipy.optimize import linear_sum_assignment
 
         assert optimum.point is not None

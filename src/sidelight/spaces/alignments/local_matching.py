@@ -20,7 +20,7 @@ ROUNDS = 50
 
 
 def best_matching(table: Floats, *, all_words: bool) -> Ints | None:
-    """The best choices of words, 0 or 1 + a word of the second graph; None where there are none.
+    """The best choices of words, 0 or 1 + a word of the second graph; None if there are none.
 
     `table` is [words, words + 1], some −inf; with `all_words` as many are mapped as can be.
     """
@@ -34,7 +34,7 @@ def best_matching(table: Floats, *, all_words: bool) -> Ints | None:
 
 
 def local_matching(scores: Floats, ends: Ints, mapped: Ints, *, all_words: bool) -> Ints | None:
-    """The choices of words of a good alignment; None where no matching of words was found.
+    """The choices of words of a good alignment; None if no matching of words was found.
 
     `scores` are [words + edges, K]; `ends` [E, 2] the words of the first graph's edges, and `mapped` [C, C] by the
     choices of two words the choice of an edge between them.

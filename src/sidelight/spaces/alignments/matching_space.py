@@ -35,7 +35,7 @@ class MatchingSpace(BatchedSlotSpace):
 
 @kernel
 def best_matchings(starts: Ints, lo: int, hi: int, scores: Floats, choices: Ids, values: Floats) -> None:
-    """The best matching of the inputs lo..hi; a value of −inf where there is none. # scores: [T, K]"""
+    """The best matching of the inputs lo..hi; a value of −inf if there is none. # scores: [T, K]"""
     right = scores.shape[1] - 1
     for number in range(lo, hi):
         first = starts[number]
@@ -61,7 +61,7 @@ def best_matchings(starts: Ints, lo: int, hi: int, scores: Floats, choices: Ids,
 
 @inner_kernel
 def _add_slot(slot: int, own: Floats, right: int, taker: Ints, lift: Floats, price: Floats) -> bool:
-    """Give one more slot a column by the shortest path of changes; False where there is none."""
+    """Give one more slot a column by the shortest path of changes; False if there is none."""
     total = taker.shape[0]
     way, from_ = np.full(total, np.inf), np.full(total, -1, np.int64)
     done = np.zeros(total, np.uint8)

@@ -221,7 +221,7 @@ class ChainSpace:
     ) -> Paths:
         """The best labeling of each sequence, with its cost added where one is given.
 
-        With `rng`, ties are broken uniformly at random. Raises `Infeasible` where the masks leave no labeling.
+        With `rng`, ties are broken uniformly at random. Raises `Infeasible` if the masks leave no labeling.
         """
         paths = self._paths(scores, cost, rng, n_jobs)
         check_feasible(paths.values)

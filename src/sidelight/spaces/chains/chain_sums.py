@@ -2,7 +2,7 @@
 
 With score s(y) of a labeling, log-sum = log Σ_y exp(s(y) / temperature) over the labelings y of the space, and
 p(y) = exp(s(y) / temperature − log-sum). A cost is added to the score before it is divided. Clamping is
-`space.inside(mask)`. All functions raise `Infeasible` where the masks leave no labeling.
+`space.inside(mask)`. All functions raise `Infeasible` if the masks leave no labeling.
 
 A space with `left_out` (at least one token must leave its candidates) is summed as a chain over three copies of the
 labels: still within the candidates, leaving them at this token, having left before. That costs nine times as much and,

@@ -136,7 +136,7 @@ def k_best_path(
     first: int,
     count: int,
     room: Lists,
-    values: Floats,  # out [k], -inf where there are fewer
+    values: Floats,  # out [k], -inf if there are fewer
     labels: Ids,  # out, from `at` on one path after another, each `step` after the one before
     at: int,
     step: int,
@@ -185,7 +185,7 @@ def k_best(
     transition: Floats,  # [L, L] from, to
     start: Floats,  # [L]
     end: Floats,  # [L]
-    labels: Ids,  # out [k * T] one path of all sequences after another, -1 where there are fewer
+    labels: Ids,  # out [k * T] one path of all sequences after another, -1 if there are fewer
     values: Floats,  # out [N, k]
 ) -> None:
     """The k best paths of the sequences lo..hi."""

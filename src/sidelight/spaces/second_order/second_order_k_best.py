@@ -24,7 +24,7 @@ def k_best(
 ) -> tuple[Ids, Floats]:
     """The k best labelings [k, T], best first, and their scores [N, k].
 
-    Where a sequence has fewer, their score is -inf and their labels are -1. Raises `Infeasible` where it has none, and
+    Where a sequence has fewer, their score is -inf and their labels are -1. Raises `Infeasible` if it has none, and
     `Intractable` for labelings outside candidate sets.
     """
     if k < 1:

@@ -153,7 +153,7 @@ def lost(values: Floats, factor: float) -> bool:
 
 @inner_kernel
 def scaled_forward(scores: Floats, moves: ScaledMoves, sweep: Sweep) -> float:
-    """log Z of a sequence with these token scores; −inf where there is no labeling, `LOST` where it is not sure."""
+    """log Z of a sequence with these token scores; −inf if there is no labeling, `LOST` where it is not sure."""
     count, size = scores.shape
     total = moves.tops[2] + moves.tops[3]
     for t in range(count):

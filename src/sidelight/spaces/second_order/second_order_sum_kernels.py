@@ -115,7 +115,7 @@ def log_sums(
     moves: ScaledMoves,
     values: Floats,  # out [N]
 ) -> None:
-    """log Z of every sequence, -inf where there is no labeling."""
+    """log Z of every sequence, -inf if there is no labeling."""
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
     sums, worth = np.empty(most), np.empty((2, start.shape[0] ** 2))

@@ -2,7 +2,7 @@
 
 As in `chain_sums`, with score s(y) of a labeling, log-sum = log Σ_y exp(s(y) / temperature) and
 p(y) = exp(s(y) / temperature − log-sum); a cost is added to the score before it is divided. All functions raise
-`Infeasible` where the masks leave no labeling, and `Intractable` for labelings outside candidate sets.
+`Infeasible` if the masks leave no labeling, and `Intractable` for labelings outside candidate sets.
 """
 
 from __future__ import annotations

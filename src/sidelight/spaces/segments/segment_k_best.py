@@ -28,7 +28,7 @@ def k_best(
     runs: bool,
     labels: Ids,  # out [K, T]
     begins: Bytes,  # out [K, T]
-    values: Floats,  # out [N, K], -inf where there are fewer
+    values: Floats,  # out [N, K], -inf if there are fewer
 ) -> None:
     """The k best segmentations of every sequence, best first."""
     k = labels.shape[0]

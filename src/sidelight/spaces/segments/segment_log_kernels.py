@@ -71,7 +71,7 @@ def finite_or_zero(value: float) -> float:
 
 @inner_kernel
 def exp_shares(values: Floats, room: SegmentRoom) -> float:
-    """room.shares = exp(values − top); returns the top, -inf where there is none."""
+    """room.shares = exp(values − top); returns the top, -inf if there is none."""
     top = -np.inf
     for label in range(values.shape[0]):
         top = max(top, values[label])

@@ -145,7 +145,7 @@ class SegmentSpace:
     ) -> Paths:
         """The best segmentation of each sequence as token labels, with its cost added where one is given.
 
-        Raises `Infeasible` where the masks leave none.
+        Raises `Infeasible` if the masks leave none.
         """
         if rng is not None:
             raise Intractable("the ties of segmentations are not broken at random; leave random_ties out")
@@ -179,7 +179,7 @@ class SegmentSpace:
     def k_best(self, scores: SegmentScores, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
         """The token labels [k, T] of the k best segmentations, best first, and their scores [k, N].
 
-        Where a sequence has fewer, their score is -inf and their labels are -1. Raises `Infeasible` where it has none.
+        Where a sequence has fewer, their score is -inf and their labels are -1. Raises `Infeasible` if it has none.
         """
         labels = np.empty((k, int(self.starts[-1])), dtype=np.int32)
         begins = np.empty(labels.shape, dtype=np.uint8)
@@ -198,7 +198,7 @@ class SegmentSpace:
     def log_sums(self, scores: SegmentScores, *, n_jobs: int | None = None) -> Floats:
         """log Σ exp(score) over the segmentations of each sequence. # [N]
 
-        Raises `Infeasible` where there are none.
+        Raises `Infeasible` if there are none.
         """
         values = np.empty(len(self.starts) - 1)
         edges = self._steps(scores)
@@ -213,7 +213,7 @@ class SegmentSpace:
     def sample(self, scores: SegmentScores, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
         """The token labels of a segmentation of each sequence, drawn with probability in proportion to exp(score).
 
-        Raises `Infeasible` where there are none.
+        Raises `Infeasible` if there are none.
         """
         segments = self._blank()
         values = np.empty(len(self.starts) - 1)
@@ -230,7 +230,7 @@ class SegmentSpace:
     def beliefs(self, scores: SegmentScores, *, n_jobs: int | None = None) -> SegmentBeliefs:
         """Log-sums and the expectations of all parts; it takes T · M · L numbers.
 
-        Raises `Infeasible` where a sequence has no segmentation.
+        Raises `Infeasible` if a sequence has no segmentation.
         """
         ones = np.ones(len(self.starts) - 1)
         pieces = threads(lambda shard: self.block_beliefs(scores, *shard, ones), self.shards(), n_jobs=n_jobs)

@@ -45,7 +45,7 @@ class TokenReading:
         return bool(np.all(self.first == self.inside))
 
     def segments(self, labels: Sequence[int]) -> list[tuple[int, int, int]] | None:
-        """The segments (first token, last token, label) that token labels read as; None where there are none.
+        """The segments (first token, last token, label) that token labels read as; None if there are none.
 
         >>> two = np.array([0, 1], np.int32)
         >>> TokenReading(two, two, two, np.array([2, 1])).segments([0, 0, 0, 1])

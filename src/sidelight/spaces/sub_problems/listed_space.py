@@ -142,7 +142,7 @@ def best_listed(
     choices: Ids,
     values: Floats,
 ) -> None:
-    """The best choices of the inputs lo..hi; a value of −inf where there are none."""
+    """The best choices of the inputs lo..hi; a value of −inf if there are none."""
     for i in range(lo, hi):
         first, number = starts[i], list_of[i]
         slots = starts[i + 1] - first

@@ -109,7 +109,7 @@ def _tighten(alone: Floats, table: Floats, n: int, types: int) -> None:
 
 @inner_kernel
 def _best_types(own: Floats, table: Floats, n: int, types: int, most: int, best: Ints) -> float:
-    """The value of the best types, which are written to `best`; −inf where there are none, inf where given up."""
+    """The value of the best types, which are written to `best`; −inf if there are none, inf where given up."""
     rest = np.zeros((n, types))  # Σ_(k > j) max g_jk[t, ·]
     for j in range(n):
         for k in range(j + 1, n):

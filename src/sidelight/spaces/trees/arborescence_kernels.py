@@ -23,7 +23,7 @@ from sidelight.spaces.chains.chain_kernels import longest
 
 @kernel
 def best(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, heads: Ids, values: Floats) -> None:
-    """The best tree of the sentences lo..hi; a value of −inf where there is none. # scores: [T, H]"""
+    """The best tree of the sentences lo..hi; a value of −inf if there is none. # scores: [T, H]"""
     most = 2 * longest(starts, lo, hi) + 2
     worth = np.empty((most, most))  # of the best arc between two nodes, some of which are cycles
     arcs = np.empty((2, most, most), np.int32)  # which arc that is: head and dependent
@@ -60,7 +60,7 @@ def _lowering(own: Floats, n: int) -> float:
 
 @inner_kernel
 def _tree(n: int, worth: Floats, arcs: Ids, heads: Ids) -> bool:
-    """Write the heads of the best tree; False where there is none."""
+    """Write the heads of the best tree; False if there is none."""
     most = 2 * n + 2
     alive = np.zeros(most, np.uint8)
     alive[: n + 1] = 1

@@ -24,7 +24,7 @@ from sidelight.spaces.chains.chain_log_kernels import log_sum
 
 @kernel
 def best(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, heads: Ids, values: Floats) -> None:
-    """The best tree of the sentences lo..hi; a value of −inf where there is none. # scores: [T, H]"""
+    """The best tree of the sentences lo..hi; a value of −inf if there is none. # scores: [T, H]"""
     size = longest(starts, lo, hi) + 1
     inner, right, left = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
     split, down, up = (

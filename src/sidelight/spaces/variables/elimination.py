@@ -59,7 +59,7 @@ def eliminated(
 ) -> tuple[Ids, float, int]:
     """The best labels of variables, their value, and the cells of the largest table.
 
-    With `rng` a label among those that tie is drawn, variable by variable. Raises `Intractable` where tables grow too
+    With `rng` a label among those that tie is drawn, variable by variable. Raises `Intractable` if tables grow too
     large.
 
     >>> labels, value, _ = eliminated({(0,): np.array([0.0, 1.0]), (0, 1): np.array([[5.0, 0.0], [0.0, 3.0]])}, (2, 2))

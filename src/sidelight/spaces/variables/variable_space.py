@@ -4,7 +4,7 @@
 
 Masks speak of single variables, so every admitted choice goes with every other. The best output is found by elimination
 (`elimination`), or where its tables would be too large by a linear or integer program; sums, samples and what is
-believed of pairs by elimination alone, and raise `Intractable` where it takes too much.
+believed of pairs by elimination alone, and raise `Intractable` if it takes too much.
 
 The columns of the program are z[v, l] of variables and e[v, w, i, j] of scored pairs, with Σ_l z[v, l] = 1, Σ_j e[v, w,
 i, j] = z[v, i] and Σ_i e[v, w, i, j] = z[w, j]. Its relaxation is the local polytope, which is not exact where pairs go
@@ -65,7 +65,7 @@ def variable_program(columns: InputColumns, gain: Floats, *, constant: float = 0
 
 
 def best_by_program(tables: Mapping[tuple[int, ...], Floats], sizes: tuple[int, ...]) -> tuple[Ids, float]:
-    """The best labels, where tables are of every variable, in their order, and then of pairs; −inf where none are.
+    """The best labels, where tables are of every variable, in their order, and then of pairs; −inf if none are.
 
     The linear relaxation is enough where it is whole.
     """
@@ -149,7 +149,7 @@ class VariableSpace:
     ) -> Paths:
         """The best output of each input, with its cost added where one is given.
 
-        With `rng`, ties are broken at random, variable by variable. Raises `Infeasible` where the mask leaves none.
+        With `rng`, ties are broken at random, variable by variable. Raises `Infeasible` if the mask leaves none.
         """
         block = scores.block(0, len(self.variables.kinds))
         targets = np.empty(0) if cost is None else self.score(scores, cost.targets)
@@ -197,7 +197,7 @@ class VariableSpace:
         )
 
     def k_best(self, scores: VariableScores, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
-        """The k best outputs [k, V] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
+        """The k best outputs [k, V] and their scores [k, N]; labels -1 and score -inf if there are fewer."""
         labels = np.full((k, len(self.variables.kinds)), -1, dtype=np.int32)
         values = np.full((k, len(self.variables)), -math.inf)
         for i, (here, tables, sizes) in enumerate(self.each(scores)):
