@@ -281,7 +281,7 @@ class RuleSet:
         example: int | None = None,
         plain: Solution | None = None,
     ) -> Solution:
-        """The best output of one input; `plain` is the one without rules, where it is known.
+        """The best output of one input; `plain` is the one without rules, if known.
 
         Raises `Infeasible` with the conflicting rules if no output is legal; with `relax`, hard rules get this penalty
         instead on such an input.

@@ -25,7 +25,7 @@ from sidelight.specs.fit_data import FitData
 
 SAMPLE = 500  # copies to train on for a measure of time …
 MANY = 4 * SAMPLE  # … where there are more than these
-GROWTH = 1.25  # time grows as this power of the number of copies: 1.1 to 1.4 where it was measured
+GROWTH = 1.25  # time grows as this power of the number of copies; measured: 1.1 to 1.4
 PATIENCE = 5.0  # seconds that a sample may take
 LONG = 10.0  # seconds of training from which there is a warning
 LOG_MANY = 40.0  # of labelings of one input that are not counted exactly
@@ -103,7 +103,7 @@ def expanded(starts: Ints, admitted: Bytes, allowed: Transitions | None = None) 
 
 
 def foretold(seconds: float, sample: int, copies: int) -> float:
-    """How long a training takes where a sample of its copies took so many seconds.
+    """The predicted time of a training, from the seconds for a sample of its copies.
 
     >>> round(foretold(2.0, 500, 5000))
     36

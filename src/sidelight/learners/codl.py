@@ -5,11 +5,11 @@
         ŷ = argmax_y w·Φ(x, y) − Σ_k ρ_k d_k(x, y)  for every unlabelled x, within what is admitted;  T = {(x, ŷ)}
         (w, ρ) = β (w_0, ρ_0) + (1 − β) learn(T)
 
-With β none, w = learn(L and T) instead, where T counts by its price. Without rules this is hard EM for a discriminative
-model. Of an HMM it is hard EM under rules (`rounds.hmm`); any other base is asked only for weights from labelled
-inputs, again and again: a round is one cycle, the first is learn(L), and the last one where a completion repeats the
-one before. Rules come from the estimator (`Tagger(rules=…)`) and from the evidence (`unlabeled(xs, rules=…)`); the base
-is a name, or a recipe with options of its own, as `codl(base=hmm(rare=1))`.
+Without β, w = learn(L and T) instead, where T has its price. Without rules, this is hard EM for a discriminative model.
+For an HMM it is hard EM under rules (`rounds.hmm`). Any other base only has to learn weights from labelled inputs,
+repeatedly: a round is one cycle, the first is learn(L), and training ends when a completion repeats the previous one.
+Rules come from the estimator (`Tagger(rules=…)`) and from the evidence (`unlabeled(xs, rules=…)`); the base is a name,
+or a recipe with options, such as `codl(base=hmm(rare=1))`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """HMMs: supervised, and by EM from any mixture of labels.
 
-Gold is counted; what is Partial, Candidates or Unlabeled is completed within what it admits, and so is Gold where a
-label has several hidden states. An input counts as often as its weight says, times the price of its kind where one is
-given: without given prices, all kinds count alike. The loop is in `rounds.hmm`.
+Gold is counted. Partial, Candidates and Unlabeled inputs are completed within their admitted labelings, and so is Gold
+whose labels have several hidden states. The counts of an input are multiplied by its weight, and by the price of its
+kind if set; without prices, all kinds count equally. The loop is in `rounds.hmm`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What learners from candidates begin with: an output of each input, by a partially labelled CRF or at random."""
+"""Initial outputs for learners from candidates: by a partially labelled CRF, or at random."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHARE = 0.1  # of its price that an input other than Gold has in the CRF that is
 
 
 def admitted_of(data: FitData) -> Bytes:
-    """What each token may be: Gold one label (or its states), the others what they admit. # [T, L]"""
+    """The admitted labels of each token: for Gold one label (or its states). # [T, L]"""
     encoded = data.encoded
     tokens, labels = int(data.rows.starts[-1]), len(data.labels)
     admitted = np.ones((tokens, labels), np.uint8) if encoded.admitted is None else encoded.admitted.copy()

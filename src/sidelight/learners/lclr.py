@@ -1,17 +1,17 @@
 """LCLR, learning over constrained latent representations (Chang et al. 2010; thesis Algorithms 10 to 12).
 
-Answers are all there is, of inputs of any structure; the structure that a decision rests on is latent. `lclr_learner`
-completes good inputs, solves the convex problem that this leaves by cutting planes, with a cache of bad inputs'
-structures that outlives the problem, and so on: the margin learner with companions alone, from given first weights. The
-objective (`objective.decisions`) never rises.
+The only evidence is companion answers; the structure behind a decision is latent. `lclr_learner` alternates two steps:
+it completes good inputs, and solves the resulting convex problem by cutting planes, with a cache of bad inputs'
+structures that is kept between problems. This is the margin learner with companions alone, from given initial weights.
+The objective (`objective.decisions`) never rises.
 
-`HeldLearner` takes the structures of good and bad inputs alike, trains an ordinary SVM on them, and so on (Algorithm
-12): nothing guarantees that its objective falls. With one round it is the two-stage baseline Alignment+Learning, whose
-decisions rest on the structures that the first weights find, in training and later.
+`HeldLearner` finds the structures of both good and bad inputs, trains an ordinary SVM on them, and repeats (Algorithm
+12); its objective need not fall. With one round it is the two-stage baseline Alignment+Learning, whose decisions use
+the structures found by the initial weights, in training and in prediction.
 
-Learning begins with the first weights of the structure, if it has any (`objective.structure.first_weights_of`), or with
-those of a fit before; it runs from the weights of two stages and from these themselves, and keeps what ends with the
-lower objective.
+Learning begins with the initial weights of the structure, if it has any (`objective.structure.first_weights_of`), or
+with those of an earlier fit. It runs from the two-stage weights and from the initial weights themselves, and selects
+the result with the lower objective.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""CRFs: from Gold, from whatever says which labels a token may have, and from what is estimated beside the weights.
+"""CRFs: from Gold, from evidence that restricts the labels of tokens, and with estimates besides the weights.
 
 Gold whose labels have several hidden states admits all of these: a CRF with hidden states (Quattoni et al. 2007;
 Morency, Quattoni and Darrell 2007), which is no longer convex.
 
-Which weights exist with support "seen": the pairs of attribute and label that some labeling of the data has. That is
-the gold label for tokens of Gold, and every admitted label elsewhere. Inputs of price 0 show nothing, nor do companion
-inputs, which may have any label: their answers say something of the weights that exist, so that at a price of nearly
-nothing they leave the model of the other evidence as it was. The loops are in `rounds.likelihood` and, where something
-is estimated beside the weights, `rounds.latent_likelihood`.
+With support "seen", there are weights for the pairs of attribute and label that occur in some labeling of the data: the
+gold label for tokens of Gold, and every admitted label elsewhere. Inputs of price 0 add no weights. Neither do
+companion inputs, which may have any label: their answers only affect existing weights, so with a price near zero they
+do not change the model of the other evidence. The loops are in `rounds.likelihood` and, with estimates besides the
+weights, in `rounds.latent_likelihood`.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ def _latent(
 
 
 def _lbfgs_of(data: FitData, *, l1: float) -> LbfgsOptions:
-    """As is usual; over segments it ends by a bound of the gap, where there is one."""
+    """The default options of L-BFGS; for segments it stops by a bound of the gap, if there is one."""
     if isinstance(data.structure, SegmentStructure) and l1 == 0.0:
         return LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0, gap=data.settings.tolerance)
     return lbfgs_options(data.settings.tolerance, l1=l1)

@@ -218,7 +218,7 @@ def problem_of(data: FitData) -> LatentProblem:
 
 
 def _known(data: FitData, tokens: Ints, admitted: Bytes | None) -> Floats:
-    """1 where a slot's label is known, 0 where it is open; empty if open slots are charged as completed. # [T]"""
+    """1 if a slot's label is known, 0 if it is open; empty if open slots are charged as completed. # [T]"""
     learner = data.settings.learner
     if not isinstance(learner, LatentSvm) or learner.open_slots == "completed":
         return NO_FLOATS
@@ -251,7 +251,7 @@ class MarginOptions:
 
     power: int = 2  # 1 hinge, 2 squared hinge, or LOGISTIC
     tolerance: float = 0.01  # relative duality gap at which a convex problem is solved
-    violation: float = 1e-3  # ε: a cut is added where it is violated by more
+    violation: float = 1e-3  # ε: a cut is added if it is violated by more
     decrease: float = 1e-5  # ν: completions end when the objective falls by less, relatively
     max_completions: int = 50
     max_rounds: int = 1000

@@ -5,15 +5,15 @@ The part of inputs without Gold in the objective of a CRF (`rounds.latent_likeli
     min over q  Σ C (−E_q[log p_w(y | x)] − γ H(q))
 
 over distributions q that obey the rules in expectation; for γ = 1 it is KL(q, p_w). The E-step finds q (a
-`Completion`); what is left to the weights, the M-step, is the cross entropy of q and the model
+`Completion`); the M-step minimises the cross entropy of q and the model over the weights,
 
     C (log Σ_y exp w·Φ(x, y) − E_q[w·Φ(x, y)])
 
 whose second part has a constant gradient, the expected features under q: so it is convex, and with all belief in one
 labeling it is the term of Gold.
 
-With support "seen", inputs whose labels are believed show every label that they are admitted: any one for Unlabeled,
-since the rules may come to believe it. Inputs of price 0 show nothing.
+With support "seen", inputs with beliefs add weights for every admitted label: any label for Unlabeled inputs, since
+beliefs under rules may include it. Inputs of price 0 add no weights.
 """
 
 from __future__ import annotations

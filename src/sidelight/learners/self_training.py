@@ -1,18 +1,17 @@
 """Self-training: a model labels inputs, learns from those it is most sure of, and labels again.
 
-The first weights come from Gold. Then, again and again: label the pool (Unlabeled, and Partial and Candidates within
-what they admit) with the weights of the moment, take those not yet taken that have the highest confidence
-(`objective.confidence`), at most a share of the pool, as further targets with their own price, and train again from
-the working set and dual variables that there are (Yarowsky 1995; McClosky et al. 2006; thesis 2.5.1). With `relabel`
-what has been taken before is labelled again each time.
+The first weights come from Gold. Then these steps are repeated: label the pool (Unlabeled, and Partial and Candidates
+within their admitted outputs) with the current weights; take inputs with the highest confidence
+(`objective.confidence`), at most a share of the pool, as further targets with their own price; and train again from the
+current working set and dual variables (Yarowsky 1995; McClosky et al. 2006; thesis 2.5.1). With `relabel`, inputs taken
+earlier are labelled again each time.
 
 Every training ends with the transductive objective
 
     J(w) = ½ ‖w‖² + Σ_gold C ℓ(target y) + Σ_pool C_u ℓ(target ŷ(w)),        ŷ(w) the best admitted output under w
 
 over the whole pool, taken or not. The result is the weights with the lowest J. Stops when J falls by no more than ν
-relatively, when there is nothing left, or sure enough, to take and labels stay as they are, or after `max_completions`
-labelings.
+relatively, when no input is left or confident enough and labels do not change, or after `max_completions` labelings.
 """
 
 from __future__ import annotations

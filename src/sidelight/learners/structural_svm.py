@@ -172,7 +172,7 @@ class ConvexOptions:
     solver: SolverName = "frank_wolfe"
     power: int = 1  # of the loss, see `objective.cuts`
     tolerance: float = 0.01  # relative duality gap
-    violation: float = 1e-3  # ε of n_slack_qp: a cut is added where it is violated by more
+    violation: float = 1e-3  # ε of n_slack_qp: a cut is added if it is violated by more
     max_rounds: int = 1000
     one_slack: OneSlackOptions = field(default_factory=OneSlackOptions)
     frank_wolfe: FrankWolfeOptions = field(default_factory=FrankWolfeOptions)

@@ -1,15 +1,15 @@
-"""Inputs that functions vote on: the tagger and the trust in each function, learned from one likelihood.
+"""Inputs with votes: the tagger and the reliability of each function, learned from one likelihood.
 
 The part of such inputs in the objective of `latent_likelihood` is
 
     Σ C (−log Σ_y p_w(y | x) P_ρ(votes | y)) − Σ C log P_ρ(votes of Gold's inputs | gold) − log prior(ρ)
 
 with P_ρ and its prior as in `objective.trust`. For a given ρ it is the term of a partially labelled CRF whose
-admitted labelings are soft (`LikelihoodTerms.bonus`); for given weights a step of EM improves ρ. Where there are no
-weights yet, all labels are equally probable, and EM goes by the agreement of votes alone (Dawid and Skene 1979).
+admitted labelings are soft (`LikelihoodTerms.bonus`); for given weights a step of EM improves ρ. Before there are
+weights, all labels are equally probable, and EM uses only the agreement of votes (Dawid and Skene 1979).
 
-An input that is Gold as well has nothing to add to the likelihood of its labels; its votes are counted with certainty.
-With support "seen" a token shows the labels that it has votes for, and all where it has none.
+An input that is also Gold adds nothing to the likelihood of its labels; its votes are counted with certainty. With
+support "seen", a token adds weights for the labels that it has votes for, or for all labels if it has no votes.
 """
 
 from __future__ import annotations

@@ -6,13 +6,13 @@ The joint objective over weights w and completed outputs ŷ is
 
 with the terms of `margin`. Gold and bad inputs make the convex part that never changes. Good inputs (Companion +1)
 complete to their best output, which minimises their term exactly: this is J-LIS. Inputs with candidates, partial
-labels or no labels complete to their best admitted output and are then targets; since that need not lower their term,
-a new completion is taken only where it does not raise it. So Q never rises, whatever the evidence.
+labels or no labels complete to their best admitted output and are then targets; since this need not lower their term, a
+new completion is accepted only if it does not raise it. So Q never rises, with any evidence.
 
-Gold whose labels are coarse names for several states is latent too: it completes to the best states of its labels. The
+Gold whose labels have several hidden states is latent too: it is completed to the best states of its labels. The
 cost of an output counts labels, so it is the same for all of them, and the best ones minimise the term (the latent
 structural SVM of Yu and Joachims 2009). It comes first among the latent inputs: before the first completion of the
-others it is learned from as Gold is, with states drawn at random, since equal ones would stay equal.
+others, it is used like Gold, with random states, since equal states would remain equal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a fit runs: in the threads of this process, or in workers that hold the data.
+"""Places of computation: the threads of this process, or workers that hold the data.
 
 Data is cut into pieces, *shards*, which depend only on the data. A place holds them, and applies a function of one
 piece to all of them. Sums are computed along one fixed tree over the pieces, so they have the same bits wherever the

@@ -1,6 +1,6 @@
-"""Dynamic programs over segmentations whose segments and transitions have scores of their own at every place.
+"""Dynamic programs over segmentations whose segments and transitions have different scores at every position.
 
-Where a prefix stands after token t is one of these places:
+After token t, a prefix is in one of these states:
 
     e < E           a segment has ended: its label, and whether that was its first token or (of runs) whether it is as
                     long as can be; both decide what may follow and what the last token reads as
@@ -63,7 +63,7 @@ def folded(parts: SegmentParts, tokens: Floats, edges: Floats) -> tuple[Floats, 
 
 @kernel
 def completions(parts: SegmentParts) -> Floats:
-    """The best that can follow each place after token t. # [T, 1, E + M L]
+    """The best completion of each state after token t. # [T, 1, E + M L]
 
     Places E + d L + l are segments of label l whose (d + 1)-th token is t; what they come to, themselves and all.
     """

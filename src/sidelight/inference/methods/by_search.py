@@ -1,17 +1,17 @@
-"""Methods that search what has been folded: dynamic programming, A*, and a beam.
+"""Search methods on folded problems: dynamic programming, A*, and a beam.
 
-Local clauses are in the scores. By dynamic programming, every other clause of a sequence that is taken into account
-multiplies the states of the lattice by those of its counter (Chang 2011, 3.1.2, leaves the choice of inference open):
-only reachable states are visited, and a first narrow pass finds a value that prunes the exact one. Of variables, every
-other clause is a table (elimination).
+Local clauses are in the scores. In dynamic programming, every other clause of a sequence multiplies the states of the
+lattice by those of its counter (Chang 2011, 3.1.2, leaves the choice of inference open). Only reachable states are
+visited, and a first narrow pass finds a value that prunes the exact pass. For variables, every other clause is a table
+(elimination).
 
-A* is exact, and quick where the best completion without counters is nearly right: its heuristic is the best completion
-of a prefix without counters, an upper bound of what the rest is worth, found for all prefixes by one Viterbi from the
-back (of variables: what each can add at most). With `fold` it knows local clauses.
+A* is exact, and fast if the best completion without counters is nearly right. Its heuristic is the best completion of a
+prefix without counters, an upper bound of the rest, computed for all prefixes by one backward Viterbi pass (for
+variables: the maximum that each can add). With `fold` it includes local clauses.
 
-A beam keeps the best `width` prefixes of each length, with the violations that no completion can avoid charged. With a
-look-ahead, prefixes are ranked by their value plus that of their best completion without counters, which also bounds
-what was given up: an output that is worth as much is proved the best.
+A beam keeps the best `width` prefixes of each length, including their unavoidable violations. With look-ahead, prefixes
+are ranked by their value plus that of their best completion without counters. This also bounds the dropped prefixes: an
+output with at least this value is proved optimal.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from sidelight.inference.problem import RuledProblem, Solution
 def dynamic(
     problem: RuledProblem, *, names: Sequence[str] = (), folding: Folded | None = None, most_nodes: int | None = None
 ) -> Solution:
-    """The best output, with all clauses taken in at once; `folding` is the folded problem, where it is known.
+    """The best output, with all clauses used at once; `folding` is the folded problem, if available.
 
-    Raises `Infeasible` if no output obeys the hard clauses and `Intractable`, naming rules, where there are too many
+    Raises `Infeasible` if no output obeys the hard clauses and `Intractable`, with the rules, if there are too many
     states.
     """
     folding = folded(problem, names=names) if folding is None else folding
@@ -53,11 +53,11 @@ def a_star(
     tighten: int = 0,
     at_limit: Literal["raise", "beam"] = "raise",
 ) -> Solution:
-    """The best output; `folding` is the folded problem, where it is known.
+    """The best output; `folding` is the folded problem, if available.
 
-    Completions know local clauses with `fold`, and others too after some steps that `tighten` them (`tighten_kernels`).
-    Out of nodes it raises `Intractable`, or with `at_limit="beam"` gives what beam search finds, with the bound that A*
-    has proved. Raises `Infeasible` if no output obeys the hard clauses.
+    Completions include local clauses with `fold`, and others too after steps that `tighten` them (`tighten_kernels`).
+    If the nodes are used up, it raises `Intractable`, or with `at_limit="beam"` returns the result of beam search, with
+    the bound proved by A*. Raises `Infeasible` if no output obeys the hard clauses.
     """
     folding = folded(problem, names=names, fold=fold) if folding is None else folding
     reached, complete = folding.best_first(folding.counters, most_nodes=most_nodes, tighten=tighten)
@@ -91,7 +91,7 @@ def beam(
     width: int = WIDTH,
     look_ahead: bool = True,
 ) -> Solution:
-    """A good output; `exact` only where that is proved. `folding` is the folded problem, where it is known.
+    """A good output; `exact` only if this is proved. `folding` is the folded problem, if available.
 
     Raises `Infeasible` if no output obeys the hard clauses, and `Intractable` if the beam ran into a dead end.
     """

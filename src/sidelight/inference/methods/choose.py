@@ -1,9 +1,8 @@
-"""Inference with rules by what is exact and cheapest.
+"""Inference with rules by the cheapest exact method.
 
-"auto" folds all local clauses into the scores and decodes; penalties are not negative, so an output that breaks nothing
-else is the best. What it breaks is taken in as counters (of variables: as tables), and so on until nothing more is
-broken. Where counters need too many states, A* and then an integer program take over. The solution says which method
-gave it.
+"auto" folds all local clauses into the scores and decodes; penalties are not negative, so an output that breaks no
+other clause is the best. Broken clauses are added as counters (for variables: as tables), until nothing more is broken.
+If counters need too many states, A* and then an integer program are used. The solution records the method.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from sidelight.inference.problem import RuledProblem, Solution
 Method = Literal["auto", "dynamic", "a_star", "beam", "ilp", "lp", "lagrangian"]
 
 OTHER_NAMES = {"elimination": "dynamic", "program": "ilp", "relaxation": "lp"}
-ON_FOLDED = ("dynamic", "a_star", "beam")  # methods that can share what has been lowered
+ON_FOLDED = ("dynamic", "a_star", "beam")  # methods that can share a folded problem
 
 
 def solve(
@@ -34,7 +33,7 @@ def solve(
     most_states: int = MOST_STATES,
     beam_width: int = WIDTH,
 ) -> Solution:
-    """The best output of a problem, or a good one where the method is not exact (`Solution.exact`).
+    """The best output of a problem, or a good one if the method is not exact (`Solution.exact`).
 
     Raises `Infeasible`, naming the rules in conflict, where no output is legal; a method that is asked for by name
     raises `Intractable` rather than leave the problem to another. `names` are those of the rules, `folding` is the
