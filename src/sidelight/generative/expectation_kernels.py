@@ -72,9 +72,9 @@ def expect_shard(
     square = np.empty(padded(max(sources, targets) + 1) ** 2)
     both = hard is not None and agreement is not None
     search = search_room(longest(text.cell_starts, first, last) if agreement is not None and hard is None else 0)
-    kept = most if both else 1
-    paths_a, paths_b = np.empty((kept, targets), dtype=np.int32), np.empty((kept, sources), dtype=np.int32)
-    weights = np.empty(kept)
+    memory = most if both else 1
+    paths_a, paths_b = np.empty((memory, targets), dtype=np.int32), np.empty((memory, sources), dtype=np.int32)
+    weights = np.empty(memory)
     lost_a, lost_b = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     totals = expected.figures
     counting = expected.distances_one.shape[0] > 0

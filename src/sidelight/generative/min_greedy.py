@@ -75,31 +75,31 @@ def _minimise(
 ) -> None:
     """Fill in the labels [T] of paths, borders included, which are -1 where a sequence has none yet."""
     size = admitted.shape[1]
-    chosen = np.zeros((size, size), np.uint8)
+    pairs = np.zeros((size, size), np.uint8)
     seen = np.zeros((int(words.max()) + 1, size), np.uint8)  # the labels that words have on paths
     covered = np.zeros(words.shape[0], np.uint8)
     while True:
         places = _places(starts, covered, labels, True)
-        k, label = _best(places, admitted, admitted, covered, True, words, may, steps, chosen, seen)
+        k, label = _best(places, admitted, admitted, covered, True, words, may, steps, pairs, seen)
         if k < 0:
             break
-        chosen[k, label] = 1
+        pairs[k, label] = 1
         for t in places:
             if admitted[t, k] != 0 and admitted[t + 1, label] != 0:
                 covered[t] = covered[t + 1] = 1
-        _find_paths(starts, words, admitted, chosen, tokens, steps, k, label, labels, seen)
+        _find_paths(starts, words, admitted, pairs, tokens, steps, k, label, labels, seen)
     ends, begins = np.zeros_like(admitted), np.zeros_like(admitted)
     while True:
         places = _places(starts, covered, labels, False)
         if places.shape[0] == 0:
             break
-        _mark(starts, admitted, chosen, labels, ends, begins)
-        k, label = _best(places, ends, begins, covered, False, words, may, steps, chosen, seen)
+        _mark(starts, admitted, pairs, labels, ends, begins)
+        k, label = _best(places, ends, begins, covered, False, words, may, steps, pairs, seen)
         if k >= 0:
-            chosen[k, label] = 1
-        elif not _open(starts, admitted, may, labels, chosen):
+            pairs[k, label] = 1
+        elif not _open(starts, admitted, may, labels, pairs):
             break
-        _find_paths(starts, words, admitted, chosen, tokens, steps, k, label, labels, seen)
+        _find_paths(starts, words, admitted, pairs, tokens, steps, k, label, labels, seen)
 
 
 @inner_kernel

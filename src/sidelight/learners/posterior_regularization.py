@@ -175,11 +175,11 @@ class BelievedInputs:
     n_jobs: int | None
 
     @classmethod
-    def of(cls, given: BelievedBatch, form: Form) -> BelievedInputs:
+    def of(cls, inputs: BelievedBatch, form: Form) -> BelievedInputs:
         """With features in a form."""
-        features, space = form.features(given.batch), given.batch.space
+        features, space = form.features(inputs.batch), inputs.batch.space
         assert isinstance(features, FullFeatures | SupportedFeatures) and isinstance(space, ChainSpace)
-        return cls(features, space, given.admitted, given.prices, given.completion, form.n_jobs)
+        return cls(features, space, inputs.admitted, inputs.prices, inputs.completion, form.n_jobs)
 
     def completed(self, weights: Floats, gamma: float, penalties: Sequence[float], memory: Floats | None) -> EStep:
         """The E-step at these weights, which begins from what the completion kept."""
@@ -212,10 +212,14 @@ class ShardedBeliefs:
         if memory is not None:
             memories = [*np.split(memory, np.cumsum(self.held.each(BelievedInputs.rows))[:-1])]
         steps = self.held.derive(BelievedInputs.completed, weights, gamma, penalties, own=[(one,) for one in memories])
-        found = steps.each(_without_terms)
-        kept = [one.memory for one in found if one.memory is not None]
+        results = steps.each(_without_terms)
+        new_memories = [one.memory for one in results if one.memory is not None]
         terms = ShardedTerms(steps.derive(_terms_of), self.form, self.prices)
-        return EStep(terms, np.concatenate([one.values for one in found]), np.concatenate(kept) if kept else None)
+        return EStep(
+            terms,
+            np.concatenate([one.values for one in results]),
+            np.concatenate(new_memories) if new_memories else None,
+        )
 
     def log_sums(self, weights: Floats) -> Floats:
         """See `BelievedInputs`."""
@@ -270,8 +274,8 @@ class BelievedGroup:
         """The next E-step is the last one, made again."""
         arrays = state[1]
         self.found = None
-        kept = "multipliers" in arrays
-        self.memory = array_of(arrays, "multipliers", np.float64, [self.inputs.rows()]) if kept else None
+        has_memory = "multipliers" in arrays
+        self.memory = array_of(arrays, "multipliers", np.float64, [self.inputs.rows()]) if has_memory else None
 
 
 @dataclass(frozen=True, slots=True)

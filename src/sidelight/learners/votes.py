@@ -82,8 +82,8 @@ def reliabilities_of(data: FitData, learner: Learner) -> list[Reliability]:
             counts = group.counts(learner.short)
             for s, labels in enumerate(votes.symbols):
                 right, wrong = counts[s].tolist()
-                said = " or ".join(map(str, labels))
-                reliabilities.append(Reliability(votes.functions[votes.function_of[s]], said, right + wrong, right))
+                text = " or ".join(map(str, labels))
+                reliabilities.append(Reliability(votes.functions[votes.function_of[s]], text, right + wrong, right))
     return reliabilities
 
 
@@ -143,9 +143,9 @@ class VotedInputs:
     n_jobs: int | None
 
     @classmethod
-    def of(cls, given: Voters, form: Form) -> VotedInputs:
+    def of(cls, voters: Voters, form: Form) -> VotedInputs:
         """With features in a form."""
-        batch, prices, votes = given
+        batch, prices, votes = voters
         return cls(form.features(batch), batch.space, prices, votes, form.n_jobs)
 
     def counts(self, weights: Floats, trust: Trust) -> Floats:

@@ -26,14 +26,14 @@ def drawn(weights: Floats, state: Keys) -> int:
     for weight in weights:
         total += weight
     left = uniform(state) * total
-    chosen = 0
+    choice = 0
     for k in range(weights.shape[0]):
         if weights[k] > 0.0:
-            chosen = k
+            choice = k
             left -= weights[k]
             if left < 0.0:
                 break
-    return chosen
+    return choice
 
 
 @inner_kernel

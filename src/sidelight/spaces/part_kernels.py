@@ -54,15 +54,15 @@ def viterbi_parts(
             extra = node_cost[node_ptr[token] : node_ptr[token + 1]]
             row, last_values, now = scores[token - base], best[(t + 1) % 2], best[t % 2]
             advance_parts(earlier, names, parents, extra, transition, row, leaving, last_values, now, back[t])
-        chosen, values[i] = best_state(names, end, leaves, best[(last - first) % 2])
+        state, values[i] = best_state(names, end, leaves, best[(last - first) % 2])
         if values[i] == -np.inf:
             labels[first : last + 1] = 0
             continue
         for token in range(last, first - 1, -1):
             nodes = node_ptr[token + 1] - node_ptr[token]
-            labels[token] = label_of(chosen, node_label[node_ptr[token] : node_ptr[token + 1]], nodes)
+            labels[token] = label_of(state, node_label[node_ptr[token] : node_ptr[token + 1]], nodes)
             if token > first:
-                chosen = back[token - first, chosen]
+                state = back[token - first, state]
 
 
 @inline_kernel

@@ -155,12 +155,12 @@ def keep_best(nodes: Layers, base: int, count: int, width: int) -> float:
     """Keep the best nodes of a layer in their order; returns the value of the best dropped one."""
     keys, values, reach, back, _ = nodes
     order = np.argsort(-reach[base : base + count], kind="mergesort")
-    kept = np.sort(order[:width])
+    survivors = np.sort(order[:width])
     lost = reach[base + order[width]]
     for k in range(width):
-        keys[base + k] = keys[base + kept[k]]
-        values[base + k] = values[base + kept[k]]
-        back[base + k] = back[base + kept[k]]
+        keys[base + k] = keys[base + survivors[k]]
+        values[base + k] = values[base + survivors[k]]
+        back[base + k] = back[base + survivors[k]]
     return float(lost)
 
 

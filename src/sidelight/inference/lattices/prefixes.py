@@ -77,16 +77,16 @@ class Prefixes:
 
     def beam(self, width: int) -> Reached:
         """The best `width` prefixes of each length."""
-        kept, lost, nodes = [self.first] if self.constant < math.inf else [], -math.inf, 0
+        prefixes, lost, nodes = [self.first] if self.constant < math.inf else [], -math.inf, 0
         for _ in self.order:
-            longer = [more for prefix in kept for more in self.longer(prefix)]
+            longer = [more for prefix in prefixes for more in self.longer(prefix)]
             nodes += len(longer)
             longer.sort(key=lambda prefix: (-prefix.value, prefix.labels))  # all of one length: the rest adds the same
             lost = max([lost, *(self.bound(prefix) for prefix in longer[width : width + 1])])
-            kept = longer[:width]
-        if not kept:
+            prefixes = longer[:width]
+        if not prefixes:
             return Reached(None, -math.inf, lost, nodes)
-        return Reached(self.output(kept[0]), kept[0].value, max(kept[0].value, lost), nodes)
+        return Reached(self.output(prefixes[0]), prefixes[0].value, max(prefixes[0].value, lost), nodes)
 
     def best_first(self, most_nodes: int | None) -> tuple[Reached, bool]:
         """A*: the best output and True; or, if the prefixes are used up, an upper bound and False."""

@@ -87,16 +87,16 @@ def _counter_path(
     s = 0
     for t in range(rewards.shape[0]):
         top = -np.inf
-        chosen = 0
+        choice = 0
         for c in range(widths[t]):
             value = rewards[t, c] + prospects[t, following[t, s, c]]
             if degrees[t, s, c] > 0:
                 value -= price * degrees[t, s, c]
             if value > top:
                 top = value
-                chosen = c
-        out[t] = chosen
-        s = following[t, s, chosen]
+                choice = c
+        out[t] = choice
+        s = following[t, s, choice]
 
 
 @kernel

@@ -35,7 +35,7 @@ def solve(
 ) -> Solution:
     """The best output of a problem, or a good one if the method is not exact (`Solution.exact`).
 
-    Raises `Infeasible`, naming the rules in conflict, where no output is legal; a method that is asked for by name
+    Raises `Infeasible`, with the conflicting rules, if no output is legal; a method that is asked for by name
     raises `Intractable` rather than leave the problem to another. `names` are those of the rules, `folding` is the
     folded problem where it is known.
     """

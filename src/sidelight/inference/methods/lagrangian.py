@@ -151,7 +151,7 @@ def _deflection(excess: Floats, last: Floats) -> float:
 def solve_lagrangian(problem: RuledProblem, *, names: Sequence[str] = (), most_steps: int = MOST_STEPS) -> Solution:
     """The best output met, and a bound; exact where both agree.
 
-    Raises `Infeasible`, naming the rules in conflict, where no output is legal; `Intractable` if none was met.
+    Raises `Infeasible`, with the conflicting rules, if no output is legal; `Intractable` if none was met.
     """
     search = _Search(folded(problem, names=names))
     if not search.possible:

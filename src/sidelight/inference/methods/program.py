@@ -39,7 +39,7 @@ def solve_program(
 ) -> Solution:
     """The best output under rules; `names` are the names of the rules. `lazy` defaults to that of the structure.
 
-    Raises `Infeasible`, naming the rules in conflict, where there is none; `Intractable` if the time is up before
+    Raises `Infeasible`, with the conflicting rules, if there is none; `Intractable` if the time is up before
     any output is found.
     """
     folded_problem = folded(problem, names=names)
@@ -137,7 +137,7 @@ def labels_of(point: Floats, columns: InputColumns) -> Ids:
 def solve_relaxation(problem: RuledProblem, *, names: Sequence[str] = ()) -> Solution:
     """The output of the linear relaxation, and its bound.
 
-    Raises `Infeasible`, naming the rules in conflict, where there is no output; `Intractable` if none is found.
+    Raises `Infeasible`, with the conflicting rules, if there is no output; `Intractable` if none is found.
     """
     folded_problem = folded(problem, names=names)
     optimum = Optimum(None, -math.inf, -math.inf, 0)

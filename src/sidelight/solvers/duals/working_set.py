@@ -52,15 +52,15 @@ class CutProducts:
     def _rebuild(self, terms: Ints) -> Ints:
         """Allocate larger matrices, without the rows of removed cuts; returns the places of the new cuts."""
         known = len(self.places)
-        kept = np.bincount(terms[:known], minlength=len(self.rooms))
+        sizes = np.bincount(terms[:known], minlength=len(self.rooms))
         counts = np.bincount(terms, minlength=len(self.rooms))
         rooms = counts + (counts + 1) // 2
         at = offsets_of(rooms * rooms)
         gram = np.full(int(at[-1]), np.nan)
         places = _ranks(terms)
         order = np.argsort(terms[:known], kind="stable")
-        _copy(offsets_of(kept), order, self.places, self.rooms, self.at, self.gram, places, rooms, at, gram)
-        self.places, self.rooms, self.used, self.at, self.gram = places[:known], rooms, kept, at, gram
+        _copy(offsets_of(sizes), order, self.places, self.rooms, self.at, self.gram, places, rooms, at, gram)
+        self.places, self.rooms, self.used, self.at, self.gram = places[:known], rooms, sizes, at, gram
         return places[known:]
 
 

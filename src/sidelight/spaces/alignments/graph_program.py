@@ -236,20 +236,20 @@ class GraphProgram:
         return self._with_presence(np.where(there, gain, 0.0), float(least.sum()), there, low, kept)
 
     def _with_presence(
-        self, gain: Floats, constant: float, there: NDArray[np.bool_], low: Floats, kept: Ints
+        self, gain: Floats, constant: float, there: NDArray[np.bool_], low: Floats, needed: Ints
     ) -> LinearProgram:
         """The rows that count always, and those of presence that do here, which have three entries each."""
         own = self.rows
         end = int(own.starts[own.always])
-        entries = (end + 3 * kept[:, None] + np.arange(3)).ravel()
-        rows = np.concatenate([np.arange(own.always), own.always + kept])
+        entries = (end + 3 * needed[:, None] + np.arange(3)).ravel()
+        rows = np.concatenate([np.arange(own.always), own.always + needed])
         words = self.words[0] * self.words[1]
         return LinearProgram(
             gain=gain,
             constant=constant,
             upper=there.astype(np.float64),
             whole=np.arange(len(gain)) < words,
-            starts=np.concatenate([own.starts[: own.always], end + 3 * np.arange(len(kept) + 1)]),
+            starts=np.concatenate([own.starts[: own.always], end + 3 * np.arange(len(needed) + 1)]),
             columns=np.concatenate([own.columns[:end], own.columns[entries]]),
             weights=np.concatenate([own.weights[:end], own.weights[entries]]),
             low=low[rows],

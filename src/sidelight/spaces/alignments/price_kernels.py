@@ -76,9 +76,9 @@ def step_prices(pair: Pair, words: Ints, prices: Prices, exact: bool, length: fl
 
 
 @inner_kernel
-def begin_prices(prices: Prices, kept: Floats, kept_fees: Floats) -> None:
+def begin_prices(prices: Prices, stored: Floats, kept_fees: Floats) -> None:
     """Restore the stored prices, without a direction."""
-    copy_prices(kept, kept_fees, prices.price, prices.fees)
+    copy_prices(stored, kept_fees, prices.price, prices.fees)
     prices.way[:] = 0.0
     prices.ways[:] = 0.0
 

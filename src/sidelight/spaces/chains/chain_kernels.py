@@ -167,16 +167,16 @@ def viterbi_random_ties(
                 if best[t, label] + onward == top:
                     total += ways[t, label]
             draw = uniform(state) * total
-            chosen = -1
+            choice = -1
             for label in range(size):
                 onward = end[label] if t == count - 1 else transition[label, follower]
                 if best[t, label] + onward == top:
-                    chosen = label
+                    choice = label
                     draw -= ways[t, label]
                     if draw < 0.0:
                         break
-            labels[first + t] = chosen
-            follower = chosen
+            labels[first + t] = choice
+            follower = choice
 
 
 @inner_kernel
@@ -284,16 +284,16 @@ def viterbi_outside(
             leaves = admitted[first + t, last] == 0
             before = best[t - 1] if leaves else left[t - 1]
             value = -np.inf
-            chosen = 0
+            choice = 0
             for label in range(size):
                 if before[label] + into[last, label] > value:
                     value = before[label] + into[last, label]
-                    chosen = label
+                    choice = label
             t -= 1
-            labels[first + t] = chosen
-            if leaves and left[t, chosen] + into[last, chosen] < value:
+            labels[first + t] = choice
+            if leaves and left[t, choice] + into[last, choice] < value:
                 break
-            last = chosen
+            last = choice
         if t > 0:
             stay_before(starts[i], t, scores, base, into, start, admitted, stayed, labels)
 
@@ -321,12 +321,12 @@ def stay_before(
     for t in range(end - 1, -1, -1):
         row = into[labels[first + t + 1]]
         value = -np.inf
-        chosen = 0
+        choice = 0
         for label in range(size):
             if stayed[t, label] + row[label] > value:
                 value = stayed[t, label] + row[label]
-                chosen = label
-        labels[first + t] = chosen
+                choice = label
+        labels[first + t] = choice
 
 
 @kernel

@@ -309,19 +309,19 @@ def viterbi_outside(
                 in_stayed, in_left = states(t - 1, frame, stayed), states(t - 1, frame, left)
                 earlier = labels_of(t - 2, frame)
                 value = -np.inf
-                chosen = 0
+                choice = 0
                 from_left = has_left
                 for e in range(earlier.shape[0]):
                     weight = second[earlier[e], middle, label]
                     if has_left and in_left[e, j] + weight > value:
                         value = in_left[e, j] + weight
-                        chosen = e
+                        choice = e
                         from_left = True
                     if may_stay and in_stayed[e, j] + weight > value:
                         value = in_stayed[e, j] + weight
-                        chosen = e
+                        choice = e
                         from_left = False
-                j = chosen
+                j = choice
                 has_left = from_left
             label = middle
 

@@ -124,14 +124,14 @@ def _best_types(own: Floats, table: Floats, n: int, types: int, most: int, best:
         for t in range(types):
             known[0, j, t] = own[j, t]
     value, tried = np.zeros(n + 1), np.zeros((n, types), np.uint8)
-    chosen = np.zeros(n, np.int64)
+    assignment = np.zeros(n, np.int64)
     highest, depth, nodes = -np.inf, 0, 0
     while depth >= 0:
         if depth == n:
             if value[n] > highest:
                 highest = value[n]
                 for a in range(n):
-                    best[a] = chosen[a]
+                    best[a] = assignment[a]
             depth -= 1
             continue
         pick = -1
@@ -149,7 +149,7 @@ def _best_types(own: Floats, table: Floats, n: int, types: int, most: int, best:
         nodes += 1
         if nodes > most:
             return np.inf
-        chosen[depth] = pick
+        assignment[depth] = pick
         value[depth + 1] = value[depth] + known[depth, depth, pick]
         bound = value[depth + 1]
         for j in range(depth + 1, n):
@@ -228,7 +228,7 @@ def _visit(
         for t in range(types):
             known[0, j, t] = own[j, t]
     value, mass = np.zeros(n + 1), np.zeros(n + 1)
-    chosen = np.full(n, -1, np.int64)
+    assignment = np.full(n, -1, np.int64)
     top, total, depth = -np.inf, 0.0, 0
     while depth >= 0:
         if depth == n:
@@ -241,21 +241,21 @@ def _visit(
                 total += np.exp(value[n] - top)
             depth -= 1
             continue
-        if chosen[depth] >= 0:  # back from this type
-            share, t = mass[depth + 1], chosen[depth]
+        if assignment[depth] >= 0:  # back from this type
+            share, t = mass[depth + 1], assignment[depth]
             mass[depth] += share
             if counting:
                 one[depth, t] += share
                 for i in range(depth):
-                    both[pair_number(i, depth, n), chosen[i], t] += share
-        chosen[depth] += 1
-        while chosen[depth] < types and known[depth, depth, chosen[depth]] == -np.inf:
-            chosen[depth] += 1
-        if chosen[depth] == types:
-            chosen[depth] = -1
+                    both[pair_number(i, depth, n), assignment[i], t] += share
+        assignment[depth] += 1
+        while assignment[depth] < types and known[depth, depth, assignment[depth]] == -np.inf:
+            assignment[depth] += 1
+        if assignment[depth] == types:
+            assignment[depth] = -1
             depth -= 1
             continue
-        t = chosen[depth]
+        t = assignment[depth]
         value[depth + 1] = value[depth] + known[depth, depth, t]
         for j in range(depth + 1, n):
             p = pair_number(depth, j, n)
