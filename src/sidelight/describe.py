@@ -302,9 +302,9 @@ def _kind_rows(description: Description) -> list[tuple[str, ...]]:
             size = "" if row.labels_per_token is None else f"{row.labels_per_token:.2f} labels a token, "
             note = f"{size}{row.ambiguous:.1%} ambiguous"
         elif row.votes is not None:
-            said = row.votes
+            cast = row.votes
             note = (
-                f"{said.votes:,} votes of {said.functions} functions on {said.covered / row.tokens:.1%} of the tokens"
+                f"{cast.votes:,} votes of {cast.functions} functions on {cast.covered / row.tokens:.1%} of the tokens"
             )
         elif row.kind == Companion.kind:
             note = f"{description.good} good, {description.bad} bad"

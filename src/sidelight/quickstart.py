@@ -75,9 +75,9 @@ class QuickstartRow:
 
 def split(seed: int) -> Split:
     """The references of a seed, split into three parts."""
-    wanted = MORE + GOOD + TEST
-    distinct = list({reference.text: reference for reference in references(2 * wanted, seed=seed)}.values())
-    return Split(distinct[:MORE], distinct[MORE : MORE + GOOD], distinct[MORE + GOOD : wanted])
+    count = MORE + GOOD + TEST
+    distinct = list({reference.text: reference for reference in references(2 * count, seed=seed)}.values())
+    return Split(distinct[:MORE], distinct[MORE : MORE + GOOD], distinct[MORE + GOOD : count])
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ class Training:
         rounds = self.learner.rounds if then is None else then.rounds
         about: dict[str, Any] = {"learner": self.settings.learner.name, "rounds": rounds}
         about |= {"history": thinned(self.history), "evidence": self.counted()}
-        about |= self.settings.told_of_segments | self.structure.told()
+        about |= self.settings.segment_facts | self.structure.facts()
         if self.settings.rules:
             about["rules"] = [rule.name for rule in self.settings.rules]
         if any(rule.learned for rule in self.settings.rules):

@@ -78,8 +78,8 @@ def _document(path: Path) -> Document:
     bare = Document(path.stem, text, lines, (), shown_name(text_file), numbers)
     if not marks_file.exists():
         return bare
-    said = _said(bare, marks_file)
-    return Document(path.stem, text, lines, (said,), bare.file, numbers)
+    answers = _said(bare, marks_file)
+    return Document(path.stem, text, lines, (answers,), bare.file, numbers)
 
 
 def _said(doc: Document, path: Path) -> AnnotatorAnswer:

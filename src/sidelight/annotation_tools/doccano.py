@@ -78,13 +78,13 @@ def _document(entry: dict[str, Any], place: FileLine, offsets: str) -> Document:
                 '"annotations" with numbers for labels', 'export from doccano as "JSONL", with the labels as text'
             )
         return bare
-    said = (_triples if keys[0] in TRIPLES else _entities)(entry, keys[0], place)
+    answers = (_triples if keys[0] in TRIPLES else _entities)(entry, keys[0], place)
     if offsets == "utf16":
         units = utf16_places(text)
-        said = AnnotatorAnswer(
-            tuple(_in_characters(one, units) for one in said.annotations), said.relations, said.misfits
+        answers = AnnotatorAnswer(
+            tuple(_in_characters(one, units) for one in answers.annotations), answers.relations, answers.misfits
         )
-    return Document(name, text, bare.lines, (said,), place.file, bare.numbers, entry)
+    return Document(name, text, bare.lines, (answers,), place.file, bare.numbers, entry)
 
 
 def _triples(entry: dict[str, Any], key: str, place: FileLine) -> AnnotatorAnswer:
@@ -135,13 +135,13 @@ def text_of(docs: Sequence[Document], outputs: Sequence[Sequence[str]], *, schem
     lines = []
     for doc, spans in zip(docs, marked(docs, outputs, scheme=scheme)):
         source = doc.source if isinstance(doc.source, dict) and "text" in doc.source else {}
-        kept = {key: value for key, value in source.items() if key not in (*TRIPLES, "entities", "relations")}
-        said: dict[str, Any] = {"label": [[one.start, one.end, one.label] for one in spans]}
+        other_keys = {key: value for key, value in source.items() if key not in (*TRIPLES, "entities", "relations")}
+        values: dict[str, Any] = {"label": [[one.start, one.end, one.label] for one in spans]}
         if "labels" in source:
-            said = {"labels": said["label"]}
+            values = {"labels": values["label"]}
         elif "entities" in source:
-            said = {"entities": [_entity(i, one) for i, one in enumerate(spans, start=1)], "relations": []}
-        lines.append(json.dumps({**kept, "text": doc.text, **said}, ensure_ascii=False) + "\n")
+            values = {"entities": [_entity(i, one) for i, one in enumerate(spans, start=1)], "relations": []}
+        lines.append(json.dumps({**other_keys, "text": doc.text, **values}, ensure_ascii=False) + "\n")
     return "".join(lines)
 
 

@@ -79,7 +79,7 @@ class Document:
     name: str
     text: str
     lines: tuple[tuple[Place, ...], ...]  # those with tokens; each is an input
-    said: tuple[AnnotatorAnswer, ...] = ()
+    answers: tuple[AnnotatorAnswer, ...] = ()
     file: str = ""
     numbers: tuple[int, ...] = ()  # the line of the file for each of `lines`, or one for all
     source: Any = field(default=None, compare=False, repr=False)  # the object it was read from
@@ -126,7 +126,7 @@ def of_tokens(tokens: Sequence[str], name: str = "input") -> Document:
 
 
 def fitted(
-    doc: Document, said: AnnotatorAnswer, *, scheme: SchemeName = "BIO", labels: Collection[str] | None = None
+    doc: Document, answer: AnnotatorAnswer, *, scheme: SchemeName = "BIO", labels: Collection[str] | None = None
 ) -> tuple[list[Labels], list[Misfit]]:
     """The labels of the tokens of each line, and annotations that did not fit.
 
@@ -146,13 +146,13 @@ def fitted(
     taken: list[Annotation | None] = [None] * len(places)
     unknown: set[int] = set()
     chunks: list[tuple[int, int, str]] = []
-    misfits = list(said.misfits)
-    for one in sorted(said.annotations, key=lambda one: (one.start - one.end, one.start)):
+    misfits = list(answer.misfits)
+    for one in sorted(answer.annotations, key=lambda one: (one.start - one.end, one.start)):
         first, stop = bisect_left(ends, one.start + 1), bisect_left(starts, one.end)
         problem = one.problem or _problem(doc, one, first, stop, places, labels)
         if not problem and line_of[first] != line_of[stop - 1]:
             problem = "runs over the end of a line"
-        if not problem and (other := next((kept for kept in taken[first:stop] if kept is not None), None)):
+        if not problem and (other := next((earlier for earlier in taken[first:stop] if earlier is not None), None)):
             same = (first, stop, one.label) in chunks
             problem = "is there twice" if same else f"overlaps {doc.text[other.start : other.end]!r} ({other.label})"
         if problem:

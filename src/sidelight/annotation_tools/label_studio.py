@@ -113,7 +113,7 @@ def _document(
     if not isinstance(done, list) or not all(isinstance(one, dict) for one in done):
         place.fail(f'the "{take}" of {name} are not a list of objects', REMEDY)
     bare = Document(name, text, lines_of(text), (), place.file, (place.line,), dict(task))
-    kept, dropped = [], list[Misfit]()
+    answers, dropped = [], list[Misfit]()
     for one in done:
         results = one.get("result", [])
         if not isinstance(results, list) or not all(isinstance(part, dict) for part in results):
@@ -121,25 +121,25 @@ def _document(
         if one.get("was_cancelled"):
             dropped += [bare.misfit("is in an annotation that was cancelled")] * bool(results)
         else:
-            kept.append((bool(one.get("ground_truth")), results))
-    sure = [results for truth, results in kept if truth]
-    if sure and len(sure) < len(kept):
+            answers.append((bool(one.get("ground_truth")), results))
+    sure = [results for truth, results in answers if truth]
+    if sure and len(sure) < len(answers):
         dropped.append(bare.misfit("has annotations beside one that is marked as ground truth"))
-    said = [_said(bare, results, place, offsets) for results in sure or [results for _, results in kept]]
-    if dropped and said:
-        said[0] = AnnotatorAnswer(said[0].annotations, said[0].relations, (*dropped, *said[0].misfits))
-    return Document(name, text, bare.lines, tuple(said), place.file, bare.numbers, bare.source)
+    readings = [_said(bare, results, place, offsets) for results in sure or [results for _, results in answers]]
+    if dropped and readings:
+        readings[0] = AnnotatorAnswer(readings[0].annotations, readings[0].relations, (*dropped, *readings[0].misfits))
+    return Document(name, text, bare.lines, tuple(readings), place.file, bare.numbers, bare.source)
 
 
 def _text(data: Any, key: str | None, place: FileLine, name: str) -> str:
     if not isinstance(data, dict):
         place.fail(f'{name} has no "data"', f"{REMEDY}, not JSON-MIN")
     texts = [one for one, value in data.items() if isinstance(value, str)]
-    chosen = key or ("text" if "text" in texts or len(texts) != 1 else texts[0])
-    if chosen not in texts:
+    field = key or ("text" if "text" in texts or len(texts) != 1 else texts[0])
+    if field not in texts:
         there = ", ".join(map(repr, texts)) or "no text"
-        place.fail(f'the "data" of {name} has no text {chosen!r}, but {there}', "say which one by text=")
-    text: str = data[chosen]
+        place.fail(f'the "data" of {name} has no text {field!r}, but {there}', "say which one by text=")
+    text: str = data[field]
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -200,10 +200,12 @@ def _counted(doc: Document, values: Sequence[Mapping[str, Any]], offsets: str) -
 
 def _other_text(doc: Document, start: int, end: int, value: Mapping[str, Any]) -> str:
     """The problem if the text stored in an annotation differs from the document; white space is ignored."""
-    said = value.get("text")
-    if not isinstance(said, str) or "".join(said.replace("\\n", "\n").split()) == "".join(doc.text[start:end].split()):
+    stored = value.get("text")
+    if not isinstance(stored, str) or "".join(stored.replace("\\n", "\n").split()) == "".join(
+        doc.text[start:end].split()
+    ):
         return ""
-    return f"says that its text is {said[:40]!r}"
+    return f"says that its text is {stored[:40]!r}"
 
 
 @arguments_checked

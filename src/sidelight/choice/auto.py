@@ -142,8 +142,8 @@ def _why_not(question: Question, fixed: Plan, gold: int) -> str | None:
         return "there is no Gold to judge by: the fixed choice for this evidence"
     if fixed == gold_alone(question.offer):
         others = [WORDS[kind] for kind in WORDS if kind in question.offer.kinds]
-        said = f" (it does not learn from {', '.join(others)})" if others else ""
-        return f"Gold alone{said}: the fixed choice, one fit"
+        reason = f" (it does not learn from {', '.join(others)})" if others else ""
+        return f"Gold alone{reason}: the fixed choice, one fit"
     if question.validation is None and gold < FEWEST:
         return f"{gold} labelled inputs are too few to judge by: the fixed choice for this evidence"
     return None
@@ -165,11 +165,11 @@ def _sampled(
         tries = 2 * FOLDS + 3 * len(alternatives(question.offer, fixed_plan(question.offer)))
         share = max(LARGE_FITS / (FOLD_SHARE * tries), FEWEST_SAMPLED / len(gold))
         few = _some(gold, share, rng)
-    kept = _some(rest, min(share, MOST_INDIRECT / max(1, tokens_in(rest))), rng)
-    if len(few) == len(gold) and len(kept) == len(rest):
+    sample = _some(rest, min(share, MOST_INDIRECT / max(1, tokens_in(rest))), rng)
+    if len(few) == len(gold) and len(sample) == len(rest):
         return gold, rest, []
-    counts = f"{len(few):,} of {len(gold):,} labelled inputs, {len(kept):,} of {len(rest):,} others"
-    return few, kept, [f"judged by a sample: {counts}"]
+    counts = f"{len(few):,} of {len(gold):,} labelled inputs, {len(sample):,} of {len(rest):,} others"
+    return few, sample, [f"judged by a sample: {counts}"]
 
 
 def _some(pieces: list[Piece], share: float, rng: np.random.Generator) -> list[Piece]:
@@ -180,28 +180,28 @@ def _some(pieces: list[Piece], share: float, rng: np.random.Generator) -> list[P
 
 
 def _report(
-    question: Question, race: Race, chosen: Plan, moves: list[str], told: list[str], began: float
+    question: Question, race: Race, choice: Plan, moves: list[str], notes: list[str], began: float
 ) -> ChoiceReport:
     fixed = fixed_plan(question.offer)
-    verdicts = [_verdict(race, question.offer, fixed, chosen, kind) for kind in WORDS if kind in fixed.kinds]
+    verdicts = [_verdict(race, question.offer, fixed, choice, kind) for kind in WORDS if kind in fixed.kinds]
     labelled = len(race.gold) if question.validation is None else len(question.validation)
     held_out = "held out in turn" if question.validation is None else "for validation"
-    reasons = [*told, f"judged on {labelled:,} labelled inputs, {held_out}, by {race.fits:,} fits"]
+    reasons = [*notes, f"judged on {labelled:,} labelled inputs, {held_out}, by {race.fits:,} fits"]
     if moves:
         reasons += [f"moved to {move}" for move in moves]
     elif race.usable(fixed):
         reasons.append("the fixed choice: nothing else was clearly better")
     else:
         reasons.append(f"the fixed choice cannot be judged ({race.results[fixed].failure})")
-    reasons += [str(verdict) for verdict in verdicts] + unheard(question.offer, chosen)
+    reasons += [str(verdict) for verdict in verdicts] + unheard(question.offer, choice)
     return ChoiceReport(
-        chosen,
+        choice,
         fixed,
         question.metric,
         tuple(reasons),
         tuple(_candidate(race, plan, fixed) for plan in race.results),
         tuple(verdicts),
-        left_out(question.offer, chosen),
+        left_out(question.offer, choice),
         labelled=labelled,
         folds=len(race.blocks),
         fits=race.fits,
@@ -219,13 +219,13 @@ def _candidate(race: Race, plan: Plan, fixed: Plan) -> Candidate:
     return Candidate(plan, *numbers, len(result.folds), result.seconds)
 
 
-def _verdict(race: Race, offer: Offer, fixed: Plan, chosen: Plan, kind: str) -> KindVerdict:
+def _verdict(race: Race, offer: Offer, fixed: Plan, choice: Plan, kind: str) -> KindVerdict:
     """The effect of a kind of evidence: the plan with it compared with the plan without it."""
-    less, kept = without(offer, fixed, kind), chosen.takes(kind)
+    less, takes_kind = without(offer, fixed, kind), choice.takes(kind)
     if not (race.usable(fixed) and race.usable(less)):
-        return KindVerdict(kind, "not tried", kept=kept)
+        return KindVerdict(kind, "not tried", kept=takes_kind)
     gain, error = race.ahead(fixed, less)
     verdict = "no difference"
-    if abs(gain) > error and (gain > 0) == kept:
-        verdict = "helps" if kept else "harms"
-    return KindVerdict(kind, verdict, 100 * gain, 100 * error, kept)
+    if abs(gain) > error and (gain > 0) == takes_kind:
+        verdict = "helps" if takes_kind else "harms"
+    return KindVerdict(kind, verdict, 100 * gain, 100 * error, takes_kind)

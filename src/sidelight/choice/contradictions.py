@@ -51,22 +51,22 @@ def believable(rules: Sequence[Rule], gold: Sequence[Gold], *, sequences: bool) 
     ((), ('the rule start is broken by 1 of 2 labelled inputs: left out',))
     """
     seen = gold[:MOST]
-    kept: list[Rule] = []
+    believed: list[Rule] = []
     notes: list[str] = []
     false: list[str] = []
     for rule in rules:
         broken = sum(_breaks(rule, piece, i, sequences) for i, piece in enumerate(seen)) if rule.hard else 0
         if not broken:
-            kept.append(rule)
+            believed.append(rule)
             continue
-        said = f"the rule {rule.name} is broken by {broken:,} of {len(seen):,} labelled inputs"
+        problem = f"the rule {rule.name} is broken by {broken:,} of {len(seen):,} labelled inputs"
         if broken <= FALSE * len(seen):
-            kept.append(rule.soft())
-            notes.append(f"{said}: taken as soft")
+            believed.append(rule.soft())
+            notes.append(f"{problem}: taken as soft")
         else:
             false.append(rule.name)
-            notes.append(f"{said}: left out")
-    return Believable(tuple(kept), tuple(notes), tuple(false))
+            notes.append(f"{problem}: left out")
+    return Believable(tuple(believed), tuple(notes), tuple(false))
 
 
 def _breaks(rule: Rule, piece: Gold, example: int, sequences: bool) -> bool:
@@ -97,20 +97,20 @@ def believable_evidence(evidence: Sequence[Evidence], *, sequences: bool = True)
     >>> print(*believable_evidence([Gold(list("abcdefgh"), ["A"] * 8), candidates]).notes)
     candidate labels admit 0 of 8 labels of Gold, by tokens that both have: left out
     """
-    functions, doubtful, said = _wrong_functions(evidence)
+    functions, doubtful, notes = _wrong_functions(evidence)
     admitted, judged = _admitted(evidence)
     candidates = judged > 0 and at_most(admitted, judged, TRUE) < CHANCE
     if candidates:
         counts = f"{admitted:,} of {judged:,}"
-        said.append(f"candidate labels admit {counts} labels of Gold, by tokens that both have: left out")
+        notes.append(f"candidate labels admit {counts} labels of Gold, by tokens that both have: left out")
     answers = [[piece.x for piece in evidence if isinstance(piece, Companion) and piece.z == z] for z in (1, -1)]
     look = likeness([piece.x for piece in evidence if isinstance(piece, Gold)], *answers, sequences=sequences)
     if look.contradicted:
         by = "by the order of their tokens" if sequences else "by their features"
         counts = f"{look.like_bad:,} of {look.judged:,}"
-        said.append(f"companion answers: {counts} labelled inputs look like the bad ones, {by}: left out")
-    kept = without(evidence, functions, candidates=candidates, companions=look.contradicted)
-    return BelievableEvidence(kept, tuple(said), functions, candidates, look.contradicted, doubtful)
+        notes.append(f"companion answers: {counts} labelled inputs look like the bad ones, {by}: left out")
+    rest = without(evidence, functions, candidates=candidates, companions=look.contradicted)
+    return BelievableEvidence(rest, tuple(notes), functions, candidates, look.contradicted, doubtful)
 
 
 def without(
@@ -121,10 +121,10 @@ def without(
     Without their votes or candidates, inputs remain as unlabelled text. Inputs without their good or bad answers are
     dropped.
     """
-    kept = [_without(piece, functions) if functions and isinstance(piece, Voted) else piece for piece in evidence]
+    rest = [_without(piece, functions) if functions and isinstance(piece, Voted) else piece for piece in evidence]
     return [
         _text(piece) if _is_empty(piece) or (candidates and isinstance(piece, Candidates)) else piece
-        for piece in kept
+        for piece in rest
         if not (companions and isinstance(piece, Companion))
     ]
 
@@ -144,19 +144,19 @@ def _wrong_functions(evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], tup
     wrong = tuple(name for name in judged if chance[name] < CHANCE)
     doubtful = tuple(name for name in judged if CHANCE <= chance[name] < DOUBT)
     counts = {name: f"{right[name]:,} of {judged[name]:,}" for name in judged}
-    said = [f"the function {name} is right in {counts[name]} votes on labelled inputs: left out" for name in wrong]
+    notes = [f"the function {name} is right in {counts[name]} votes on labelled inputs: left out" for name in wrong]
     if doubtful:
         named = ", ".join(f"{name} ({counts[name]} right)" for name in doubtful)
-        said.append(f"look at these functions, which have too few votes on labelled inputs to judge: {named}: kept")
+        notes.append(f"look at these functions, which have too few votes on labelled inputs to judge: {named}: kept")
     if judged.total() and (silent := _voting(evidence) - {name for name in judged if judged[name]}):
-        said.append(f"functions without a vote on labelled inputs cannot be judged: {', '.join(sorted(silent))}: kept")
-    return wrong, doubtful, said
+        notes.append(f"functions without a vote on labelled inputs cannot be judged: {', '.join(sorted(silent))}: kept")
+    return wrong, doubtful, notes
 
 
 def _voting(evidence: Sequence[Evidence]) -> set[str]:
     """The functions that vote somewhere."""
     votes = (piece.votes.items() for piece in evidence if isinstance(piece, Voted))
-    return {name for items in votes for name, said in items if said is not None and any(map(voted_labels, said))}
+    return {name for items in votes for name, row in items if row is not None and any(map(voted_labels, row))}
 
 
 def _judged(evidence: Sequence[Evidence]) -> tuple[Counter[str], Counter[str]]:
@@ -171,8 +171,8 @@ def _judged(evidence: Sequence[Evidence]) -> tuple[Counter[str], Counter[str]]:
         y = truth.get(content_key(piece.x))
         if y is None:
             continue
-        for name, said in piece.votes.items():
-            for vote, label in zip(() if said is None else said, _listed(y)):
+        for name, row in piece.votes.items():
+            for vote, label in zip(() if row is None else row, _listed(y)):
                 named = voted_labels(vote)
                 judged[name] += bool(named)
                 right[name] += label in named
@@ -202,4 +202,4 @@ def _listed(y: Any) -> Sequence[Any]:
 
 
 def _without(piece: Voted, names: Sequence[str]) -> Voted:
-    return replace(piece, votes={name: said for name, said in piece.votes.items() if name not in names})
+    return replace(piece, votes={name: row for name, row in piece.votes.items() if name not in names})

@@ -77,15 +77,15 @@ def _mostly_bad(bad: int, good: int) -> bool:
     return at_most(good, good + bad, 0.5) < CHANCE
 
 
-def at_most(found: int, of: int, share: float) -> float:
-    """The probability of at most `found` successes out of `of`, each with probability `share`.
+def at_most(successes: int, of: int, share: float) -> float:
+    """The probability of at most `successes` out of `of`, each with probability `share`.
 
     >>> at_most(1, 3, 0.5)
     0.5
     """
     from scipy.special import bdtr
 
-    return float(bdtr(found, of, share))
+    return float(bdtr(successes, of, share))
 
 
 def _direct(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any]) -> Likeness:
@@ -201,17 +201,19 @@ def _ratios(codes: Ints, seen: Pairs, side: Ints, fold: Ints) -> Callable[[Pairs
     after = np.bincount(codes[seen.after][answers], minlength=size) + 1.0
     prior = after / after.sum()
 
-    def ratios(asked: Pairs) -> Floats:
-        first, second, folds = codes[asked.before], codes[asked.after], fold[asked.owner]
+    def ratios(queries: Pairs) -> Floats:
+        first, second, folds = codes[queries.before], codes[queries.after], fold[queries.owner]
         key = first * size + second
         place = np.minimum(np.searchsorted(known, key), len(known) - 1)
         together = np.where(known[place] == key, pairs[:, folds, place], 0.0)
         alone = firsts[:, folds, first]
         share = alone.mean(axis=0) / (alone.mean(axis=0) + BACKOFF)  # the same for both sides
         usual = np.broadcast_to(prior[second], alone.shape)
-        told = np.divide(together, alone, out=usual.copy(), where=alone > 0)
-        good, bad = share * told + (1.0 - share) * usual
-        return np.bincount(asked.owner, np.log(good / bad), len(side)) / np.bincount(asked.owner, minlength=len(side))
+        shares = np.divide(together, alone, out=usual.copy(), where=alone > 0)
+        good, bad = share * shares + (1.0 - share) * usual
+        return np.bincount(queries.owner, np.log(good / bad), len(side)) / np.bincount(
+            queries.owner, minlength=len(side)
+        )
 
     return ratios
 

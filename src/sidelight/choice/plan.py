@@ -158,7 +158,7 @@ def left_out(offer: Offer, plan: Plan) -> tuple[str, ...]:
     return tuple(kind for kind in WORDS if kind in offer.kinds and kind not in used)
 
 
-def unheard(offer: Offer, chosen: Plan) -> list[str]:
+def unheard(offer: Offer, choice: Plan) -> list[str]:
     """Descriptions of evidence that neither the learner of the fixed choice nor the chosen one can use.
 
     >>> offer = Offer(frozenset({"unlabeled", "votes"}))
@@ -166,7 +166,7 @@ def unheard(offer: Offer, chosen: Plan) -> list[str]:
     ['left out: partial_crf does not learn from unlabelled inputs']
     """
     fixed = fixed_plan(offer)
-    kinds = frozenset(left_out(offer, fixed)) & frozenset(left_out(offer, chosen))
+    kinds = frozenset(left_out(offer, fixed)) & frozenset(left_out(offer, choice))
     return [f"left out: {fixed.learner.name} does not learn from {_listed(kinds)}"] if kinds else []
 
 

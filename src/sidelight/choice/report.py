@@ -55,10 +55,10 @@ class KindVerdict:
             "harms": "did harm",
             "not tried": "could not be judged",
         }
-        said = words[self.verdict]
+        verdict = words[self.verdict]
         if self.gain is not None and self.error is not None and not self.kept and self.gain > self.error:
-            said = "helped the first choice; the chosen one is as good without it"
-        return f"{'kept' if self.kept else 'left out'}: {WORDS[self.kind]} {said}{shown}"
+            verdict = "helped the first choice; the chosen one is as good without it"
+        return f"{'kept' if self.kept else 'left out'}: {WORDS[self.kind]} {verdict}{shown}"
 
 
 @dataclass(frozen=True, slots=True)

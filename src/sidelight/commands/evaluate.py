@@ -117,14 +117,14 @@ def command(
         }
         refuse(entry.name, without_meaning)
         scored = Scored(entry, read_items(entry, file, format, "gold"), seconds, jobs, place)
-        text, values = scored.told(str(model), under_rules(loaded, entry, rules), against)
+        text, values = scored.report(str(model), under_rules(loaded, entry, rules), against)
         write_json(values, json)
         write(text, None)
         return
     limited(loaded, seconds)
     if against is None and tool_of(file, format) is None:
-        reads, told = [file, model, *(rules or ())], [format, label_column, scheme, inference]
-        journal = Journal(json.with_name(json.name + ".journal"), run_mark(reads, told)) if resume and json else None
+        reads, reading = [file, model, *(rules or ())], [format, label_column, scheme, inference]
+        journal = Journal(json.with_name(json.name + ".journal"), run_mark(reads, reading)) if resume and json else None
         first = _tally(model, file, format, label_column, scheme, journal, rules, inference, jobs, place).evaluation()
         write_json({"model": str(model), **first.as_dict()}, json)
         write(f"{first}\n", None)
@@ -147,7 +147,7 @@ def command(
         comparison = compare(truth, guesses, others, metric=metric, scheme=scheme)
         text = f"{model}\n{first}\n\n{against}\n{second}\n\n{comparison}\n"
         values["against"] = {"model": str(against), **second.as_dict()}
-        values["comparison"] = told_comparison(comparison)
+        values["comparison"] = comparison_values(comparison)
     write_json(values, json)
     write(text, None)
 
@@ -172,11 +172,11 @@ def _tally(
     after, tally = START, Tally(scheme)
     if journal is not None:
         with reading(journal.path, remedy=REMEDY):
-            if (said := journal.said()) is not None:
-                after, tally = said[0], Tally.of_dict(mapping_of(said[1], "tally"))
+            if (entry := journal.last_entry()) is not None:
+                after, tally = entry[0], Tally.of_dict(mapping_of(entry[1], "tally"))
         note_resumed(after)
 
-    def told(last: Position) -> None:
+    def record(last: Position) -> None:
         if journal is not None:
             journal.tell(last, tally=tally.as_dict())
 
@@ -186,11 +186,11 @@ def _tally(
             note_missing_rules(model)
             for last, tally_of_piece in _tallies_there(where, model, corpus, file, after, scheme):
                 tally = tally.together(tally_of_piece)
-                told(last)
+                record(last)
         else:
             for piece, evidence in corpus.pieces("gold", file, after=after):
                 tally = _counted(piece, evidence, model, lambda xs: predict(xs, jobs, place), tally)
-                told(piece.last)
+                record(piece.last)
     return tally
 
 
@@ -201,9 +201,11 @@ def _tallies_there(
     first: Any = None
     pieces = file_pieces(file, corpus.format, after=after, parts=PARTS)
     full = (piece for piece in pieces if not piece.is_blank)
-    for told, last, tally in pieces_there(place, _tallied_there, full, model, corpus, file, scheme, place.n_jobs):
-        first = first or told
-        check_columns(first, told)
+    for piece_first, last, tally in pieces_there(
+        place, _tallied_there, full, model, corpus, file, scheme, place.n_jobs
+    ):
+        first = first or piece_first
+        check_columns(first, piece_first)
         yield last, tally
     if first is None and not after.begin:  # the file is empty: raise the reader's error
         next(corpus.pieces("gold", file))
@@ -264,7 +266,7 @@ class Scored:
     jobs: int
     place: str | None
 
-    def told(self, name: str, model: Model, against: Path | None) -> tuple[str, dict[str, Any]]:
+    def report(self, name: str, model: Model, against: Path | None) -> tuple[str, dict[str, Any]]:
         """The scores as text and as JSON values, with those of another model if one is given."""
         structure: Any = model.structure
         measures = self.entry.measures(structure.plain)
@@ -282,7 +284,7 @@ class Scored:
         others = self._outputs(other)
         second, comparison = score_parts(measures, gold, others), compare_parts(measures[0], gold, outputs, others)
         values["against"] = {"model": str(against), **second.as_dict()}
-        values["comparison"] = told_comparison(comparison)
+        values["comparison"] = comparison_values(comparison)
         return f"{name}\n{first}\n\n{against}\n{second}\n\n{comparison}\n", values
 
     def _outputs(self, model: Model) -> list[Any]:
@@ -292,7 +294,7 @@ class Scored:
         return answers.outputs
 
 
-def told_comparison(comparison: Comparison) -> dict[str, Any]:
+def comparison_values(comparison: Comparison) -> dict[str, Any]:
     """A comparison as JSON values."""
     names = ("metric", "difference", "p_value", "rounds")
     return {name: getattr(comparison, name) for name in names}
@@ -317,7 +319,7 @@ class DecisionScores:
         text, record = self._beside([str(one) for one in scores], [one.as_dict() for one in scores])
         if len(judgements) == 2:
             comparison = compare_parts(ANSWERS[0], gold, *judgements)
-            text, record = f"{text}\n{comparison}\n", {**record, "comparison": told_comparison(comparison)}
+            text, record = f"{text}\n{comparison}\n", {**record, "comparison": comparison_values(comparison)}
         return text, record
 
     def ranking(self, *, every: bool) -> tuple[str, dict[str, Any]]:

@@ -48,10 +48,10 @@ def command(
 def _structures(name: str, count: int, seed: int) -> dict[str, str]:
     entry = chosen_entry(name)
     assert entry is not None
-    items = entry.made(len(PARTS) * count, seed)
+    items = entry.generate(len(PARTS) * count, seed)
     parts = {part: items[k * count : (k + 1) * count] for k, part in enumerate(PARTS)}
-    good = [replace(item, said=None) for item in parts["good"]]
-    bad = [Item(x) for x in entry.spoiled([item.x for item in good], seed)]
+    good = [replace(item, output=None) for item in parts["good"]]
+    bad = [Item(x) for x in entry.spoil([item.x for item in good], seed)]
     answers = [*(replace(item, good=True) for item in good), *(replace(item, good=False) for item in bad)]
     files = {**parts, "good": good, "bad": bad, "answers": answers}
     form = next(iter(entry.formats.values()))

@@ -34,6 +34,6 @@ def command(
     inputs are. sidelight evaluate --by ranking scores the ranking.
     """
     check_writable(out, reads=[model, input, *(rules or ())])
-    asked = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs, place=place)
-    groups = ranked(asked, asked.groups(asked.read(input, format), every=every))
-    write(asked.write([item for group in groups for item in group[:top]], input, format), out)
+    judge = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs, place=place)
+    groups = ranked(judge, judge.groups(judge.read(input, format), every=every))
+    write(judge.write([item for group in groups for item in group[:top]], input, format), out)

@@ -75,8 +75,8 @@ def command(
         return
     among = json is not None and json.exists() and json.resolve().is_relative_to(data.resolve())
     check_writable(json, reads=[json] if among else [])
-    chosen = dict(_choice(text) for text in choose or [])
-    reproduce(name, data=data, json_path=json, quick=quick, n_jobs=jobs, choose=chosen, place=place, report=typer.echo)
+    choices = dict(_choice(text) for text in choose or [])
+    reproduce(name, data=data, json_path=json, quick=quick, n_jobs=jobs, choose=choices, place=place, report=typer.echo)
 
 
 def _into_folder(names: list[str], data: Path, out: Path, *, quick: bool, **how: Any) -> None:

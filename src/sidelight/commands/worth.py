@@ -53,8 +53,8 @@ def command(
 
     entry = chosen_entry(structure)
     if entry is not None:
-        told = {"--metric": metric is not None, "--label-column": label_column != -1}
-        refuse(entry.name, {**told, "--rules": bool(rules) and not entry.ruled})
+        given_options = {"--metric": metric is not None, "--label-column": label_column != -1}
+        refuse(entry.name, {**given_options, "--rules": bool(rules) and not entry.ruled})
         own, rest = split_options(entry, LEARNER, structure_options or [])
         own |= {"rules": rules_in(rules)} if entry.ruled else {}
         task = StructureTask(entry, own, shuffle_good, format, seed)

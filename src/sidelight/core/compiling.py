@@ -94,9 +94,9 @@ def listen() -> None:
     event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
 
 
-def _kernel_of(told: Any) -> str:
+def _kernel_of(event: Any) -> str:
     """The name of a kernel of this package; empty for kernels of other packages."""
-    function = told.data["dispatcher"].py_func
+    function = event.data["dispatcher"].py_func
     module = str(function.__module__)
     return f"{module}.{function.__name__}" if module.split(".")[0] == "sidelight" else ""
 

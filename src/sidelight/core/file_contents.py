@@ -58,8 +58,8 @@ def array_of(
     if array.dtype != np.dtype(kind):
         raise ModelFileError(f"the array {name!r} holds {array.dtype}, not {np.dtype(kind)}")
     if array.ndim != len(shape) or any(want is not None and have != want for have, want in zip(array.shape, shape)):
-        wanted = ", ".join("any" if size is None else str(size) for size in shape)
-        raise ModelFileError(f"the array {name!r} has the shape {list(array.shape)}, not [{wanted}]")
+        expected = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ModelFileError(f"the array {name!r} has the shape {list(array.shape)}, not [{expected}]")
     if array.size:
         if array.dtype.kind == "f" and not (np.isfinite(array).all() if finite else not np.isnan(array).any()):
             raise ModelFileError(f"the array {name!r} holds NaN{' or infinity' if finite else ''}")
@@ -152,18 +152,18 @@ def numbers_of(values: Any, name: str, *, finite: bool = True) -> list[float]:
 
 def random_of(values: Any, name: str, rng: np.random.Generator) -> None:
     """Set a generator to the stored state."""
-    kept = mapping_of(values, name)
+    stored = mapping_of(values, name)
     try:
-        rng.bit_generator.state = kept
+        rng.bit_generator.state = stored
     except (KeyError, TypeError, ValueError, OverflowError):
         raise ModelFileError(f"{name!r} is not a random state") from None
 
 
-def _value(values: Any, name: str, kind: Any, wanted: str) -> Any:
+def _value(values: Any, name: str, kind: Any, expected: str) -> Any:
     if not isinstance(values, Mapping):
         raise ModelFileError(f"there are no values where {name!r} should be")
     if name not in values:
         raise ModelFileError(f"the value {name!r} is missing")
     if not isinstance(values[name], kind):
-        raise ModelFileError(f"{name!r} is not {wanted}")
+        raise ModelFileError(f"{name!r} is not {expected}")
     return values[name]

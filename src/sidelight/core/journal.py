@@ -29,14 +29,14 @@ class Journal:
     def __init__(self, path: Path, mark: str) -> None:
         self.path, self.mark = path, mark
 
-    def said(self) -> tuple[Position, Any] | None:
+    def last_entry(self) -> tuple[Position, Any] | None:
         """The last position, with the values stored with it; raises `ModelFileError` for a journal of another run."""
         if not self.path.exists():
             return None
-        said = json.loads(self.path.read_text("utf-8"))
-        if text_of(said, "mark") != self.mark:
+        entry = json.loads(self.path.read_text("utf-8"))
+        if text_of(entry, "mark") != self.mark:
             raise ModelFileError("it is of another input, model or options", remedy=REMEDY)
-        return Position(whole_of(said, "begin"), whole_of(said, "lines")), said
+        return Position(whole_of(entry, "begin"), whole_of(entry, "lines")), entry
 
     def tell(self, place: Position, **others: Any) -> None:
         """Write a position, completely or not at all."""

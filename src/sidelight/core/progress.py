@@ -178,18 +178,18 @@ class _Last(Protocol):
 class FitLog:
     """One fit, as a context manager; call `round` for each of its rounds.
 
-    `name` is the name of the estimator, `given` a description of the evidence, `seconds` the approximate compilation
+    `name` is the name of the estimator, `source` a description of the evidence, `seconds` the approximate compilation
     time of the learner's kernels, and `total` the maximum number of rounds, if set by the user.
     """
 
     def __init__(
-        self, name: str, *, learner: str, given: str, verbose: int, seconds: float = 10.0, total: int | None = None
+        self, name: str, *, learner: str, source: str, verbose: int, seconds: float = 10.0, total: int | None = None
     ) -> None:
         outer = present()
         self._progress = Progress(live=verbose == 1, lines=verbose) if outer is None else outer
         self._own = outer is None
         self._within = self._progress.fits > 0
-        self._name, self._learner, self._given, self._total = name, learner, given, total
+        self._name, self._learner, self._source, self._total = name, learner, source, total
         self._seconds = seconds
         self._last: _Last | None = None
         self._compiled = 0.0  # seconds
@@ -203,7 +203,7 @@ class FitLog:
             self._stack.enter_context(self._progress)
         self._stack.enter_context(watched(self))
         self._progress.fits += 1
-        self._tell(logging.INFO, f"learning from {self._given} by {self._learner}")
+        self._tell(logging.INFO, f"learning from {self._source} by {self._learner}")
         self._progress.say(f"{self._name}: preparing")
         return self
 

@@ -31,12 +31,12 @@ class ResumableFile:
         another run.
         """
         with reading(self.journal.path, remedy=REMEDY):
-            if (found := self.journal.said()) is None:
+            if (entry := self.journal.last_entry()) is None:
                 self.part.unlink(missing_ok=True)  # from a run that was killed in its first piece
                 return START
-            place, said = found
-            self.size = whole_of(said, "size")
-            if flag_of(said, "done"):
+            place, values = entry
+            self.size = whole_of(values, "size")
+            if flag_of(values, "done"):
                 self._end()
                 return None
             there = self.part.stat().st_size if self.part.exists() else 0

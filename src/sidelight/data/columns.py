@@ -50,7 +50,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     if label_column is not None:
         label_column = _label_position(label_column, width, FileLine(file, first + 1))
 
-    kept = dict[str, str]().setdefault  # one object per distinct string
+    shared = dict[str, str]().setdefault  # one object per distinct string
     xs: list[list[tuple[str, ...]]] = []
     ys: list[list[str]] = []
     origins: list[Origin] = []
@@ -58,7 +58,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     y: list[str] = []
     for number, line in enumerate([*lines, ""]):  # the blank line at the end closes the last sentence
         if line and line.strip(" \t"):
-            cells = [kept(cell, cell) for cell in split(line)]
+            cells = [shared(cell, cell) for cell in split(line)]
             if len(cells) != width:
                 between = {None: "spaces", "\t": "tabs"}.get(separator, repr(separator))
                 FileLine(file, number + 1).fail(

@@ -44,7 +44,7 @@ class Treebank(NamedTuple):
 def read_treebank(path: Path, *, tags: int = UPOS) -> Treebank:
     """The sentences of a file, without multi-word tokens and empty nodes; raises `DataError` if one is not a tree."""
     items = read_sentences(path, "gold", tags=tags)
-    return Treebank([list(item.x) for item in items], [list(item.said) for item in items])
+    return Treebank([list(item.x) for item in items], [list(item.output) for item in items])
 
 
 def read_sentences(path: str | Path, kind: str = INPUTS, *, tags: int = UPOS) -> list[Item]:
@@ -97,11 +97,11 @@ def _sentence(block: list[str], first: int, kind: str, file: str, tags: int) -> 
         lines.append(number)
     if not x:
         return []
-    said = _said(cells, lines, kind, file) if kind in DIRECT else None
+    trees = _said(cells, lines, kind, file) if kind in DIRECT else None
     good, weight, group = _notes(noted)
     if good is None and kind == "companion":
         FileLine(file, lines[0]).fail("a sentence without an answer", "add a comment # good = yes, or # good = no")
-    return [Item(tuple(x), said, good, group, weight, origin=Origin(file, lines), source=tuple(block))]
+    return [Item(tuple(x), trees, good, group, weight, origin=Origin(file, lines), source=tuple(block))]
 
 
 def _said(cells: list[list[str]], lines: list[int], kind: str, file: str) -> tuple[Arc, ...]:
@@ -180,14 +180,14 @@ def _block(number: int, item: Item) -> list[str]:
         "group": item.group,
         "score": None if item.score is None else f"{item.score:.6g}",
     }
-    kept = [line for line in block if not (line.startswith("#") and _NOTED.fullmatch(line))]
+    rest = [line for line in block if not (line.startswith("#") and _NOTED.fullmatch(line))]
     comments = [f"# {name} = {text}" for name, text in notes.items() if text is not None]
     if any(_UNWRITABLE.search(comment) for comment in comments):
         raise DataError(f"sentence {number}: its group has the end of a line", remedy="change it")
-    if item.said is not None:
-        arcs = iter(item.said)
-        kept = [_filled(line, next(arcs)) if _WORD.fullmatch(line.split("\t")[0]) else line for line in kept]
-    return comments + kept
+    if item.output is not None:
+        arcs = iter(item.output)
+        rest = [_filled(line, next(arcs)) if _WORD.fullmatch(line.split("\t")[0]) else line for line in rest]
+    return comments + rest
 
 
 def _fresh(number: int, t: int, token: tuple[str, str]) -> str:

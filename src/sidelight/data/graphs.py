@@ -66,7 +66,7 @@ def write_graphs(items: Sequence[Item]) -> str:
     def unparse(item: Item) -> dict[str, Any]:
         source = item.source or {}
         sides = {name: source.get(name, _plain(graph)) for name, graph in zip(("first", "second"), item.x)}
-        return sides if item.said is None else {**sides, "links": listed_links(item.said)}
+        return sides if item.output is None else {**sides, "links": listed_links(item.output)}
 
     return write_objects(items, unparse)
 
@@ -76,12 +76,12 @@ def _parse(entry: Mapping[str, Any], kind: str, place: FileLine) -> tuple[tuple[
     sizes = len(x[0].words), len(x[1].words)
     if kind == "candidates":
         return x, _candidates(entry, sizes, place)
-    said = links_at(entry, kind, place, sizes)
-    linked = [other for _, other in said or () if other is not None]
-    words = [one for one, other in said or () if other is not None]
+    links = links_at(entry, kind, place, sizes)
+    linked = [other for _, other in links or () if other is not None]
+    words = [one for one, other in links or () if other is not None]
     if len(set(linked)) < len(linked) or len(set(words)) < len(words):
         place.fail("a word is mapped twice", "map every word once at most")
-    return x, said
+    return x, links
 
 
 def _graph(entry: Mapping[str, Any], which: str, place: FileLine) -> Graph:

@@ -28,7 +28,7 @@ class Item:
     """An input of a structure, with the information about it in a file."""
 
     x: Any
-    said: Any = None  # about the output, in the format's form; None if nothing is said or it is ignored
+    output: Any = None  # about the output, in the format's form; None if nothing is said or it is ignored
     good: bool | None = None  # whether it has a good structure
     group: str | None = None  # the query for which it is a candidate
     weight: float = 1.0
@@ -59,14 +59,14 @@ def read_objects(
     items = []
     for entry, place in objects_in(path):
         check_keys(entry, (*keys, *SHARED), place)
-        x, said = parse(entry, kind, place)
+        x, output = parse(entry, kind, place)
         good, group = good_at(entry, place), entry.get("group")
         if good is None and kind == "companion":
             place.fail('no "good"', 'add "good": true or "good": false')
         if group is not None and not isinstance(group, str):
             place.fail(f'"group" is {json.dumps(group)}', "write a text that all candidates of a query share")
         weight = weight_at(entry, place)
-        items.append(Item(x, said, good, group, weight, origin=Origin(place.file, (place.line,)), source=entry))
+        items.append(Item(x, output, good, group, weight, origin=Origin(place.file, (place.line,)), source=entry))
     if not items:
         raise DataError("no inputs", file=shown_name(path), remedy=f"write one JSON object a line, e.g. {example}")
     return items

@@ -37,7 +37,7 @@ def read_pairs(path: str | Path, kind: str = INPUTS) -> list[Item]:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.tsv").write_text("shi\\tSI\\t0-0 1-0 2-1\\n")
-    ...     [(item.x, item.said) for item in read_pairs(Path(folder, "a.tsv"), "gold")]
+    ...     [(item.x, item.output) for item in read_pairs(Path(folder, "a.tsv"), "gold")]
     [(('shi', 'SI'), ((0, 0), (1, 0), (2, 1)))]
     """
     file = shown_name(path)
@@ -69,7 +69,7 @@ def write_pair_objects(items: Sequence[Item]) -> str:
     def unparse(item: Item) -> dict[str, Any]:
         left, right = (side if isinstance(side, str) else list(side) for side in item.x)
         strings = {"left": left, "right": right}
-        return strings if item.said is None else {**strings, "links": listed_links(item.said)}
+        return strings if item.output is None else {**strings, "links": listed_links(item.output)}
 
     return write_objects(items, unparse)
 
@@ -89,8 +89,8 @@ def _read(line: str, kind: str, place: FileLine) -> Item:
         place.fail(f"{more[0]!r} after the pair", "write links, then yes or no, then a score, with tabs between")
     if answer is None and kind == "companion":
         place.fail("neither yes nor no", "add yes or no after a tab")
-    said = _links(links, kind, x, place)
-    return Item(x, said, answer, None, origin=Origin(place.file, (place.line,)))
+    alignment = _links(links, kind, x, place)
+    return Item(x, alignment, answer, None, origin=Origin(place.file, (place.line,)))
 
 
 def _links(cell: str, kind: str, x: tuple[str, str], place: FileLine) -> tuple[tuple[int, int | None], ...] | None:
@@ -122,8 +122,8 @@ def _line(number: int, item: Item) -> str:
         problem = "its strings would not be read again"
     if problem:
         raise DataError(f"pair {number}: {problem}", remedy="change it, or write JSON lines")
-    if item.said is not None:
-        cells.append(" ".join(f"{one}-{'' if other is None else other}" for one, other in item.said))
+    if item.output is not None:
+        cells.append(" ".join(f"{one}-{'' if other is None else other}" for one, other in item.output))
     elif item.good is not None:
         cells.append(NOT_TOLD)
     if item.good is not None:

@@ -68,15 +68,15 @@ def read_parallel(source: str | Path, target: str | Path, *, skip_empty: bool = 
             remedy="give two files that are translations of each other line by line",
         )
     split_left, split_right = _splitter(left), _splitter(right)
-    kept = dict[str, str]().setdefault  # one object per distinct word
+    shared = dict[str, str]().setdefault  # one object per distinct word
     sources: list[Sentence] = []
     targets: list[Sentence] = []
     lines: list[int] = []
     for number, (a, b) in enumerate(zip(left, right), 1):
         x, y = split_left(a), split_right(b)
         if x and y:
-            sources.append([kept(word, word) for word in x])
-            targets.append([kept(word, word) for word in y])
+            sources.append([shared(word, word) for word in x])
+            targets.append([shared(word, word) for word in y])
             lines.append(number)
         elif not skip_empty:
             raise DataError(

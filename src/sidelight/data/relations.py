@@ -107,12 +107,12 @@ def without_types(x: EntitySentence, y: Extraction, types: Collection[str]) -> t
     >>> without_types(x, y, ["Other"])[1].types
     ('Peop',)
     """
-    kept = [i for i, type_ in enumerate(y.types) if type_ not in types]
-    place = {i: k for k, i in enumerate(kept)}
+    positions = [i for i, type_ in enumerate(y.types) if type_ not in types]
+    place = {i: k for k, i in enumerate(positions)}
     relations = [(place[a], place[b], name) for a, b, name in y.relations if a in place and b in place]
     return (
-        EntitySentence(x.tokens, tuple(x.spans[i] for i in kept)),
-        Extraction(tuple(y.types[i] for i in kept), tuple(sorted(relations))),
+        EntitySentence(x.tokens, tuple(x.spans[i] for i in positions)),
+        Extraction(tuple(y.types[i] for i in positions), tuple(sorted(relations))),
     )
 
 

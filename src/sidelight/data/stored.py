@@ -164,8 +164,8 @@ def parquet_pieces(path: str | Path, *, begin: int = 0, rows: int = ROWS) -> Ite
                     )
                 seen = last
     except ArrowException as error:
-        told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"not a Parquet file ({told})", file=path, remedy="write it again, or name another") from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"not a Parquet file ({reason})", file=path, remedy="write it again, or name another") from None
 
 
 def _line(row: dict[str, Any], label: str | None, names: Sequence[str] | None) -> str:

@@ -47,11 +47,11 @@ def from_table(
     >>> from_table({"word": ["Ann", "left", "Oslo"], "of": [1, 1, 2]}, tokens="word", sentence="of").xs
     [['Ann', 'left'], ['Oslo']]
     """
-    wanted = [tokens] if isinstance(tokens, str) else list(tokens)
-    if not wanted:
+    names_of_columns = [tokens] if isinstance(tokens, str) else list(tokens)
+    if not names_of_columns:
         raise DataError("no column of tokens", remedy='name one, such as tokens="tokens"')
     columns = _columns(
-        table, [*wanted, *([] if labels is None else [labels]), *([] if sentence is None else [sentence])]
+        table, [*names_of_columns, *([] if labels is None else [labels]), *([] if sentence is None else [sentence])]
     )
     if labels is not None and names is None:
         names = class_names(table, labels)
@@ -60,20 +60,20 @@ def from_table(
     if len({len(column) for column in columns.values()}) > 1:
         sizes = ", ".join(f"{name!r} has {len(column)}" for name, column in columns.items())
         raise DataError(f"columns of different lengths: {sizes} rows", file=place, remedy="give equal numbers of both")
-    if not len(columns[wanted[0]]):
+    if not len(columns[names_of_columns[0]]):
         raise DataError("no rows", file=place, remedy="give at least one sentence")
-    cells = [columns[name] for name in wanted]
+    cells = [columns[name] for name in names_of_columns]
     if sentence is not None:
         rows = _groups(columns[sentence], sentence, place)
         listed = [[[column[r] for r in own] for column in cells] for own in rows]
-        said = None if labels is None else [[columns[labels][r] for r in own] for own in rows]
+        outputs = None if labels is None else [[columns[labels][r] for r in own] for own in rows]
     else:
         rows = [(r,) for r in range(len(cells[0]))]
-        named = list(zip(wanted, cells))
+        named = list(zip(names_of_columns, cells))
         listed = [[_list(column[r], name, r, place) for name, column in named] for (r,) in rows]
-        said = None if labels is None else [_list(cell, labels, r, place) for r, cell in enumerate(columns[labels])]
-    xs = [_input(lists, wanted, own, place) for lists, own in zip(listed, rows)]
-    ys = None if said is None else [_output(cell, x, names, own, place) for cell, x, own in zip(said, xs, rows)]
+        outputs = None if labels is None else [_list(cell, labels, r, place) for r, cell in enumerate(columns[labels])]
+    xs = [_input(lists, names_of_columns, own, place) for lists, own in zip(listed, rows)]
+    ys = None if outputs is None else [_output(cell, x, names, own, place) for cell, x, own in zip(outputs, xs, rows)]
     return Corpus(xs, ys, [Origin(place, own) for own in rows])
 
 
@@ -108,7 +108,7 @@ def label_column_of(path: str | Path) -> str | None:
     return next((name for name in ("labels", "ner_tags", "tags", "pos_tags") if name in there), None)
 
 
-def _columns(table: Any, wanted: Sequence[str]) -> dict[str, Sequence[Any]]:
+def _columns(table: Any, names: Sequence[str]) -> dict[str, Sequence[Any]]:
     """Columns by name, as lists of Python values."""
     if hasattr(type(table), "collect") and not hasattr(type(table), "get_column"):
         raise DataError("a lazy frame", remedy="collect it first: from_table(frame.collect(), …)")
@@ -116,22 +116,22 @@ def _columns(table: Any, wanted: Sequence[str]) -> dict[str, Sequence[Any]]:
     if is_table(table) and there is None:
         there = list(table.column_names if hasattr(table, "column_names") else table.columns)
     if there is None:
-        return _columns(_by_arrow(table), wanted)
+        return _columns(_by_arrow(table), names)
     if isinstance(table, Mapping) and any(map(is_table, table.values())):
         splits = ", ".join(map(str, table))
         raise DataError(f"several tables: {splits}", remedy=f"give one of them, such as table[{next(iter(table))!r}]")
-    for name in wanted:
+    for name in names:
         if name not in there:
             raise DataError(f"no column {name!r}; there are {', '.join(map(repr, there))}", remedy="name one of them")
     if hasattr(table, "with_format") and not hasattr(table, "__len__"):
         raise DataError("a stream of rows", remedy="take some: Dataset.from_list(list(stream.take(1000)))")
     if hasattr(table, "with_format"):
-        table = table.select_columns(list(dict.fromkeys(wanted))).with_format(None)[:]
+        table = table.select_columns(list(dict.fromkeys(names))).with_format(None)[:]
     elif hasattr(table, "get_column"):
-        table = {name: table.get_column(name).to_list() for name in wanted}
+        table = {name: table.get_column(name).to_list() for name in names}
     elif hasattr(table, "column_names"):
-        table = {name: table.column(name).to_pylist() for name in wanted}
-    columns = {name: table[name] for name in wanted}
+        table = {name: table.column(name).to_pylist() for name in names}
+    columns = {name: table[name] for name in names}
     for name, column in columns.items():
         if not is_listed(column) or len(getattr(column, "shape", (0,))) != 1:
             raise DataError(f"the column {name!r} is {shown(column)}", remedy="give one list for each column")

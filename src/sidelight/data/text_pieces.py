@@ -68,19 +68,19 @@ def pieces_of(
     with _opened(path) as file:
         if begin:
             file.seek(begin)
-        held, ended, wanted = b"", False, size
+        held, ended, room = b"", False, size
         while held or not ended:
             if not ended:
-                data = _read(file, wanted, path)
-                ended = len(data) < wanted
+                data = _read(file, room, path)
+                ended = len(data) < room
                 held += data
             if begin == 0:
                 refuse_tensors(held, name)
             at = len(held) if ended else _last_cut(cut, held)
             if at == 0 and not ended:
-                wanted *= 2  # a very long sentence
+                room *= 2  # a very long sentence
                 continue
-            data, held, wanted = held[:at], held[at:], size
+            data, held, room = held[:at], held[at:], size
             if not data:
                 break
             text = data.removeprefix(codecs.BOM_UTF8) if begin == 0 else data

@@ -120,7 +120,7 @@ class Aligner(Estimator):
         with FitLog(
             "Aligner",
             learner="alignment",
-            given=f"{len(sources):,} sentence pairs",
+            source=f"{len(sources):,} sentence pairs",
             verbose=check_verbose(self.verbose),
             total=self.model1_iterations + self.hmm_iterations,
         ) as log:

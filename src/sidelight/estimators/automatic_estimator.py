@@ -32,7 +32,7 @@ from sidelight.parallel import place_of
 from sidelight.recipes import AUTO, Recipe, recipe_of
 from sidelight.rules import Domain, Rule
 from sidelight.rules.rule import checked_rules
-from sidelight.rules.taken import told
+from sidelight.rules.taken import record_of
 from sidelight.rules.trials import try_rules
 from sidelight.specs.settings import Settings
 from sidelight.structures import LabelSet
@@ -122,8 +122,8 @@ class AutomaticEstimator(Estimator):
             raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
         return self.model_
 
-    def _fit_log(self, pieces: Sequence[Evidence], *, given: str = "") -> FitLog:
-        """The log of a fit to these pieces, or to the data described by `given`; stores the number of pieces of each
+    def _fit_log(self, pieces: Sequence[Evidence], *, source: str = "") -> FitLog:
+        """The log of a fit to these pieces, or to the data described by `source`; stores the number of pieces of each
         kind.
         """
         self.evidence_ = counted(pieces)
@@ -133,7 +133,7 @@ class AutomaticEstimator(Estimator):
             type(self).__name__,
             learner=name,
             seconds=seconds,
-            given=(given or in_words(self.evidence_)) + (f" and {rules} rule{'s' * (rules != 1)}" if rules else ""),
+            source=(source or in_words(self.evidence_)) + (f" and {rules} rule{'s' * (rules != 1)}" if rules else ""),
             verbose=check_verbose(self.verbose),
             total=self.max_rounds,
         )
@@ -157,11 +157,11 @@ class AutomaticEstimator(Estimator):
 
     def _under(self, rules: Sequence[Rule] | None) -> Constrained:
         """The model under the estimator's rules with their learned penalties, or under other rules."""
-        model, asked = self._fitted(), self._asked(rules)
+        model, requested = self._fitted(), self._asked(rules)
         return Constrained(
             model,
-            asked,
-            penalties=self.penalties_ if rules is None and asked == self._penalised else None,
+            requested,
+            penalties=self.penalties_ if rules is None and requested == self._penalised else None,
             method=self.inference,
             n_jobs=self.n_jobs,
         )
@@ -171,8 +171,8 @@ class AutomaticEstimator(Estimator):
         self.penalties_, self._penalised = penalties, self._asked(None)
 
     def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
-        asked = checked_rules(self.rules if rules is None else rules)
-        return self._rules_used if rules is None and asked == self._rules_given else asked
+        requested = checked_rules(self.rules if rules is None else rules)
+        return self._rules_used if rules is None and requested == self._rules_given else requested
 
     def _asked_of(self, xs: Any) -> tuple[Model, Any]:
         """The model and its inputs."""
@@ -244,19 +244,19 @@ class AutomaticEstimator(Estimator):
         else:
             trials = self._trials(pieces, validation)
             report = choose(trials.question, trials.fit_and_predict, progress=_told)
-            rules, kept = trials.rules, trials.evidence
-            gone = {piece.kind for piece in pieces} - {piece.kind for piece in kept.evidence}
+            rules, evidence = trials.rules, trials.evidence
+            gone = {piece.kind for piece in pieces} - {piece.kind for piece in evidence.evidence}
             self.choice_ = replace(
                 report,
                 left_out=(*sorted(gone), *report.left_out),
                 reasons=(*trials.notes, *report.reasons),
                 false_rules=rules.false,
-                wrong_functions=kept.wrong_functions,
-                doubtful_functions=kept.doubtful_functions,
-                wrong_candidates=kept.wrong_candidates,
-                wrong_companions=kept.wrong_companions,
+                wrong_functions=evidence.wrong_functions,
+                doubtful_functions=evidence.doubtful_functions,
+                wrong_candidates=evidence.wrong_candidates,
+                wrong_companions=evidence.wrong_companions,
             )
-            plan, pieces = report.chosen, kept.evidence
+            plan, pieces = report.chosen, evidence.evidence
             others = trials.params(plan)
             self._rules_given, self._rules_used = checked_rules(self.rules), others["rules"]
         return [piece for piece in pieces if plan.takes(piece.kind)], self._settings(**others)
@@ -264,18 +264,18 @@ class AutomaticEstimator(Estimator):
     def _tell_of_rules(self) -> None:
         """Store in the model which rules were left out or made soft, for later use of the rules with its file."""
         if self._rules_given:
-            self.model_.about.update(told(self._rules_given, self._rules_used))
+            self.model_.about.update(record_of(self._rules_given, self._rules_used))
 
     def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
         """How plans are tried on this evidence; raises errors for invalid parameters before any work."""
         settings = self._settings(learner="jlis")  # it accepts all parameters
-        kept = believable_evidence(pieces, sequences=self._sequences)
-        pieces = kept.evidence
+        believed = believable_evidence(pieces, sequences=self._sequences)
+        pieces = believed.evidence
         known = [piece for piece in pieces if isinstance(piece, Gold)]
         names = label_names_of(settings, pieces)
-        asked = checked_rules(self.rules)
-        try_rules(asked, Domain(LabelSet.of(names).names))
-        rules = believable(asked, known, sequences=self._sequences)
+        requested = checked_rules(self.rules)
+        try_rules(requested, Domain(LabelSet.of(names).names))
+        rules = believable(requested, known, sequences=self._sequences)
         own = {**self.get_params(deep=False), "rules": rules.rules}
         offer = offer_of(pieces, own, sequences=self._sequences)
         self._settings(learner=fixed_plan(offer).learner)
@@ -292,7 +292,7 @@ class AutomaticEstimator(Estimator):
 
         metric = metric_of(self.metric, names, sequences=self._sequences)
         question = self._question(offer, pieces, metric, validation)
-        return Trials(question, self._trial(params, names), params, rules, kept)
+        return Trials(question, self._trial(params, names), params, rules, believed)
 
     def _question(
         self, offer: Offer, pieces: list[Evidence], metric: str, validation: tuple[Any, Any] | None

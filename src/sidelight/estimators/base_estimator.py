@@ -28,10 +28,10 @@ class Estimator:
             own |= {f"{name}__{key}": value for name, one in inner for key, value in one.get_params().items()}
         return own
 
-    def _keep(self, given: Mapping[str, Any]) -> None:
+    def _keep(self, arguments: Mapping[str, Any]) -> None:
         """Store the constructor's parameters unchanged: a constructor only calls `self._keep(locals())`."""
         for name in self._parameters():
-            setattr(self, name, given[name])
+            setattr(self, name, arguments[name])
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; `prices__gold=2.0` sets one price, `first__loss="hinge"` one of an estimator."""
@@ -142,14 +142,14 @@ def held_out(validation: Any, *, sequences: bool) -> tuple[Any, Sequence[Any]]:
     return xs, ys
 
 
-def metric_of(asked: str | None, labels: Iterable[Any], *, sequences: bool = True) -> str:
+def metric_of(requested: str | None, labels: Iterable[Any], *, sequences: bool = True) -> str:
     """The metric for outputs: the requested one, else span F1 if labels follow a scheme, else accuracy.
 
     >>> metric_of(None, ["B-NP", "I-NP", "O"]), metric_of(None, ["N", "V"]), metric_of("accuracy", ["B-NP", "O"])
     ('span_f1', 'accuracy', 'accuracy')
     """
-    if asked is not None:
-        return asked
+    if requested is not None:
+        return requested
     return "span_f1" if sequences and scheme_of(labels) is not None else "accuracy"
 
 

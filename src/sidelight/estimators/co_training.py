@@ -134,7 +134,7 @@ class CoTraining(Estimator):
         with FitLog(
             "CoTraining",
             learner="co-training",
-            given=in_words(self.evidence_),
+            source=in_words(self.evidence_),
             verbose=check_verbose(self.verbose),
             total=self.max_rounds,
         ) as log:
@@ -356,12 +356,12 @@ class _Guess:
         """The inputs with the highest confidence that are not labelled yet: a share of all, or of each class."""
         groups = self.labels if by_class else np.zeros(len(self.sure), dtype=np.int32)
         free = np.array([i not in known for i in range(len(self.sure))])
-        chosen: list[int] = []
+        inputs: list[int] = []
         for group in np.unique(groups):
             mine = np.flatnonzero((groups == group) & free & (self.sure >= at_least))
             count = int(np.ceil(share * np.count_nonzero(groups == group)))
-            chosen += mine[np.argsort(-self.sure[mine], kind="stable")[:count]].tolist()
-        return sorted(chosen)
+            inputs += mine[np.argsort(-self.sure[mine], kind="stable")[:count]].tolist()
+        return sorted(inputs)
 
 
 def _estimator_of(model: Model) -> Tagger | Classifier:

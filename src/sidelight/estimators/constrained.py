@@ -139,12 +139,12 @@ class HandedScores:
             (self.start, (size,), "the scores of first labels", f"{size} labels"),
             (self.end, (size,), "the scores of last labels", f"{size} labels"),
         )
-        return [np.zeros(shape) if own is None else _numbers(own, shape, *said) for own, shape, *said in parts]
+        return [np.zeros(shape) if own is None else _numbers(own, shape, *names) for own, shape, *names in parts]
 
 
-def _numbers(values: Any, shape: tuple[int, ...], what: str, wanted: str) -> Floats:
+def _numbers(values: Any, shape: tuple[int, ...], what: str, expected: str) -> Floats:
     """Scores as an array of this shape."""
-    remedy = f"give one number for each of {wanted}"
+    remedy = f"give one number for each of {expected}"
     try:
         array = real_numbers(what, values)
     except (TypeError, ValueError):

@@ -76,8 +76,8 @@ class Worth:
 
     def _repr_html_(self) -> str:
         headers, *rows = self.table()
-        told = "; ".join([self._held_out, *self.notes])
-        return html.block("what evidence is worth", html.table(headers, rows), html.muted(told))
+        caption = "; ".join([self._held_out, *self.notes])
+        return html.block("what evidence is worth", html.table(headers, rows), html.muted(caption))
 
     @property
     def _held_out(self) -> str:
@@ -134,9 +134,9 @@ class WorthTrials(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def _of_labels(asked: Tagger | Classifier, pieces: list[Evidence]) -> WorthTrials:
+def _of_labels(estimator: Tagger | Classifier, pieces: list[Evidence]) -> WorthTrials:
     """Plans as in the automatic choice."""
-    trials = asked._trials(pieces)
+    trials = estimator._trials(pieces)
     question = trials.question
     every = fixed_plan(question.offer)
     return WorthTrials(
@@ -150,25 +150,25 @@ def _of_labels(asked: Tagger | Classifier, pieces: list[Evidence]) -> WorthTrial
     )
 
 
-def _as_it_is(asked: SegmentTagger | Predictor, pieces: list[Evidence], measure: Measure | None) -> WorthTrials:
+def _as_it_is(estimator: SegmentTagger | Predictor, pieces: list[Evidence], measure: Measure | None) -> WorthTrials:
     """The estimator's own learner, with part of the evidence, with or without its rules."""
-    own = {**asked.get_params(deep=False), "n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False}
+    own = {**estimator.get_params(deep=False), "n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False}
     bare = {**own, **_without_rules(own)}
     kinds = {piece.kind for piece in pieces if not isinstance(piece, Gold)} | ({RULES} if bare != own else set())
     learner = recipe_of(own["learner"])
 
     def fit_and_predict(plan: Plan, evidence: Sequence[Evidence], xs: Sequence[Any]) -> list[Any]:
         params = own if RULES in plan.kinds else bare
-        guesses: list[Any] = type(asked)(**params).fit(list(evidence)).predict(xs)
+        guesses: list[Any] = type(estimator)(**params).fit(list(evidence)).predict(xs)
         return guesses
 
-    if isinstance(asked, SegmentTagger):
-        metric = metric_of(asked.metric, labels_in(pieces, sequences=True))
+    if isinstance(estimator, SegmentTagger):
+        metric = metric_of(estimator.metric, labels_in(pieces, sequences=True))
         counted = label_counts(metric, sequences=True)
     elif measure is not None:
         metric, counted = measure.score, _measured(measure)
     else:
-        metric, counted = "accuracy", _slots(asked.structure)
+        metric, counted = "accuracy", _slots(estimator.structure)
     return WorthTrials(pieces, frozenset(kinds), lambda some: Plan(learner, some), fit_and_predict, counted, metric)
 
 

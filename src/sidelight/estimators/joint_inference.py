@@ -229,8 +229,8 @@ def _check_numbers(**values: Sequence[Any]) -> None:
             )
     sizes = {what: len(items) for what, items in values.items()}
     if len(set(sizes.values())) > 1:
-        said = ", ".join(f"{size} {what}" for what, size in sizes.items())
-        raise DataError(f"there are {said}", remedy="give equal numbers of each, in the same order")
+        sizes_in_words = ", ".join(f"{size} {what}" for what, size in sizes.items())
+        raise DataError(f"there are {sizes_in_words}", remedy="give equal numbers of each, in the same order")
 
 
 def _pair_tables(

@@ -56,5 +56,5 @@ def _solve(inputs: list[Any], under: Constrained, n_jobs: int | None) -> list[So
 
 def _judge(sized: list[tuple[Any, float | None]], model: Model, n_jobs: int | None) -> list[float]:
     sizes = [size for _, size in sized if size is not None]
-    found: list[float] = model.judge([x for x, _ in sized], sizes=sizes or None, n_jobs=n_jobs).tolist()
-    return found
+    decisions: list[float] = model.judge([x for x, _ in sized], sizes=sizes or None, n_jobs=n_jobs).tolist()
+    return decisions

@@ -124,7 +124,7 @@ class SequentialLearner(Estimator):
         pieces = _pieces(evidence, y)
         prepared = Own(self.structure).prepare(None, pieces, None)
         assert isinstance(prepared.structure, OwnStructure)
-        data = _examples(prepared.rows.made, prepared.encoded.targets, prepared.encoded.weights)
+        data = _examples(prepared.rows.batch, prepared.encoded.targets, prepared.encoded.weights)
         self._structure = prepared.structure
         self._parts = self._named_parts(prepared.structure.plain)
         self._order_given()
@@ -149,7 +149,7 @@ class SequentialLearner(Estimator):
 
     def predict_choices(self, xs: Any) -> Ids:
         """The number of the choice of every variable, in the structure's numbering. # [T]"""
-        model, batch = self._fitted(), self.prepare(xs).made
+        model, batch = self._fitted(), self.prepare(xs).batch
         data = _examples(batch, np.zeros(int(batch.starts[-1]), np.int32), np.ones(len(batch)))
         scores = data.scores(model.weights)
         names = model.structure.plain.choice_names  # type: ignore[attr-defined]
@@ -220,14 +220,14 @@ class SequentialLearner(Estimator):
             learned = np.zeros(data.space.n_labels, dtype=np.uint8)
             for name in done:
                 learned[self._parts[name].choices] = 1
-            return learn_by_likelihood(data, choices, earlier, learned, tied=tied, C=float(self.C), told=progress)
+            return learn_by_likelihood(data, choices, earlier, learned, tied=tied, C=float(self.C), report=progress)
         thick = np.zeros(data.space.n_labels)
         for name, part in self._parts.items():
             thick[part.choices] = self._number("margin", name)
         passes = max(int(self._number("passes", name)) for name in names)
         margins = data.margins(thick)
         return learn_by_perceptron(
-            data, choices, earlier, tied=tied, margins=margins, passes=passes, seed=self.seed, told=progress
+            data, choices, earlier, tied=tied, margins=margins, passes=passes, seed=self.seed, report=progress
         )
 
     def _told(self, name: str, sweeps: int, updates: int, objective: float | None) -> None:
@@ -280,7 +280,7 @@ class SequentialLearner(Estimator):
             raise ValueError("validation is for order='held_out'; give that, or leave it out")
         xs, ys = held_out(validation, sequences=False)
         rows = self._structure.rows(_listed("validation", xs))
-        return _examples(rows.made, self._structure.choices(rows, ys), np.ones(len(rows)))
+        return _examples(rows.batch, self._structure.choices(rows, ys), np.ones(len(rows)))
 
     def _fitted(self) -> Model:
         if not hasattr(self, "model_"):

@@ -121,7 +121,7 @@ class LearningEstimator(AutomaticEstimator):
         validation = None if validation is None else held_out(validation, sequences=self._sequences)
         settings = self._settings()
         self._rules_given = self._rules_used = ()
-        with self._fit_log([], given=str(corpus)) as log:
+        with self._fit_log([], source=str(corpus)) as log:
             training = Training(settings, corpus)
             self.evidence_ = training.counted()
             self._run(training, log, validation)

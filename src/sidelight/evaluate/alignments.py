@@ -44,19 +44,20 @@ class AlignmentScores:
         )
 
 
-def score_alignments(gold: Sequence[GoldLinks], found: Sequence[Iterable[Link]]) -> AlignmentScores:
+def score_alignments(gold: Sequence[GoldLinks], predicted: Sequence[Iterable[Link]]) -> AlignmentScores:
     """Scores over all pairs; raises `DataError` if the numbers of pairs differ.
 
     >>> gold = [GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0), (1, 1)}))]
     >>> print(score_alignments(gold, [[(0, 0), (0, 1)]]))
     AER 33.33%, precision 50.00%, recall 100.00% (2 links, 1 sure in gold)
     """
-    if len(gold) != len(found):
+    if len(gold) != len(predicted):
         raise DataError(
-            f"links for {len(found):,} pairs but gold links for {len(gold):,}", remedy="give both for the same pairs"
+            f"links for {len(predicted):,} pairs but gold links for {len(gold):,}",
+            remedy="give both for the same pairs",
         )
     links = sure = right_sure = right_possible = 0
-    for right, guess in zip(gold, found):
+    for right, guess in zip(gold, predicted):
         mine = frozenset(guess)
         links += len(mine)
         sure += len(right.sure)

@@ -76,7 +76,7 @@ class PartScores:
 
 
 def score_parts(
-    measures: Sequence[Measure], gold: Sequence[Any], found: Sequence[Any], *, whole: bool = True
+    measures: Sequence[Measure], gold: Sequence[Any], predicted: Sequence[Any], *, whole: bool = True
 ) -> PartScores:
     """Scores over all outputs, and the number of completely right ones (named `whole`); raises `DataError` if the
     numbers of outputs differ.
@@ -85,12 +85,14 @@ def score_parts(
     links: precision 100.00%, recall 50.00%, F1 66.67% (2 gold, 1 predicted, 1 right)
     whole outputs right: 0.00% (0 of 1)
     """
-    if len(gold) != len(found):
-        raise DataError(f"{len(found):,} outputs but {len(gold):,} right ones", remedy="give both of the same inputs")
-    tables = [part_counts(measure, gold, found) for measure in measures]
+    if len(gold) != len(predicted):
+        raise DataError(
+            f"{len(predicted):,} outputs but {len(gold):,} right ones", remedy="give both of the same inputs"
+        )
+    tables = [part_counts(measure, gold, predicted) for measure in measures]
     right = np.all([np.all(table == table[:, :1], axis=1) for table in tables], axis=0)
     counts = [Counts(gold=int(total[2]), predicted=int(total[1]), correct=int(total[0])) for total in map(_sum, tables)]
-    labels = tuple(_by_label(measure, gold, found) for measure in measures)
+    labels = tuple(_by_label(measure, gold, predicted) for measure in measures)
     return PartScores(tuple(measures), tuple(counts), labels, int(right.sum()) if whole else None, len(gold))
 
 
@@ -109,12 +111,12 @@ def part_counts(measure: Measure, gold: Sequence[Any], predicted: Sequence[Any])
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-def _by_label(measure: Measure, gold: Sequence[Any], found: Sequence[Any]) -> dict[str, Counts]:
+def _by_label(measure: Measure, gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, Counts]:
     """Scores of the parts of each label, the most frequent label first."""
     if measure.label is None:
         return {}
     there, guessed, right = Counter[str](), Counter[str](), Counter[str]()
-    for truth, guess in zip(gold, found, strict=True):
+    for truth, guess in zip(gold, predicted, strict=True):
         one, other = set(measure.parts(truth)), set(measure.parts(guess))
         for count, parts in ((there, one), (guessed, other), (right, one & other)):
             count.update(map(measure.label, parts))

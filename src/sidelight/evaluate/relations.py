@@ -70,7 +70,7 @@ class RelationScores:
 
 
 def score_relations(
-    gold: Sequence[Extraction], found: Sequence[Extraction], *, other: Collection[str] = ()
+    gold: Sequence[Extraction], predicted: Sequence[Extraction], *, other: Collection[str] = ()
 ) -> RelationScores:
     """Scores over all sentences; types in `other`, such as "Other", mean "not an entity" and do not count in F1.
 
@@ -80,25 +80,25 @@ def score_relations(
     >>> print(score_relations(right, [Extraction(("Peop", "Org"), ((0, 1, "Live_In"), (1, 0, "Work_For")))]))
     relations: precision 50.00%, recall 100.00%, F1 66.67%; entities: F1 50.00%, accuracy 50.00%
     """
-    for what, extractions in (("gold", gold), ("found", found)):
+    for what, extractions in (("gold", gold), ("found", predicted)):
         if not isinstance(extractions, list | tuple) or not all(isinstance(one, Extraction) for one in extractions):
             raise DataError(f"{what} is {shown(extractions)}", remedy="give a list of Extraction(types, relations)")
     if not isinstance(other, list | tuple | set | frozenset) or not all(isinstance(name, str) for name in other):
         raise DataError(f"other is {shown(other)}", remedy="give a list of types")
-    if len(gold) != len(found):
+    if len(gold) != len(predicted):
         remedy = "give both for the same sentences"
-        raise DataError(f"{len(found):,} extractions and {len(gold):,} right ones", remedy=remedy)
-    for i, (right, guess) in enumerate(zip(gold, found)):
+        raise DataError(f"{len(predicted):,} extractions and {len(gold):,} right ones", remedy=remedy)
+    for i, (right, guess) in enumerate(zip(gold, predicted)):
         if len(right.types) != len(guess.types):
             problem = f"sentence {i} has {len(right.types)} entities, and {len(guess.types)} were found"
             raise DataError(problem, remedy="give both for the same entities")
     relations = _table(
         ((i, *relation) for i, one in enumerate(gold) for relation in one.relations),
-        ((i, *relation) for i, one in enumerate(found) for relation in one.relations),
+        ((i, *relation) for i, one in enumerate(predicted) for relation in one.relations),
     )
     types = _table(
         ((i, e, name) for i, one in enumerate(gold) for e, name in enumerate(one.types)),
-        ((i, e, name) for i, one in enumerate(found) for e, name in enumerate(one.types)),
+        ((i, e, name) for i, one in enumerate(predicted) for e, name in enumerate(one.types)),
     )
     counted = [one for name, one in types.items() if name not in other]
     correct = sum(one.right for one in types.values())
@@ -109,8 +109,8 @@ def score_relations(
     )
 
 
-def _table(gold: Iterable[tuple[Any, ...]], found: Iterable[tuple[Any, ...]]) -> dict[str, FoundCounts]:
+def _table(gold: Iterable[tuple[Any, ...]], predicted: Iterable[tuple[Any, ...]]) -> dict[str, FoundCounts]:
     """A table by name."""
-    right, guessed = set(gold), set(found)
+    right, guessed = set(gold), set(predicted)
     sums = [Counter(one[-1] for one in some) for some in (right, guessed, right & guessed)]
     return {name: FoundCounts(*(count[name] for count in sums)) for name in sorted({*sums[0], *sums[1]})}

@@ -27,8 +27,8 @@ def chosen(choose: Mapping[str, str], **known: Sequence[Any]) -> dict[str, list[
             results[name] = list(range(int(text)))
             continue
         by_name = {str(value): value for value in known[name]}
-        wanted = {part.strip() for part in text.split(";")}
-        if strange := sorted(wanted - by_name.keys()):
+        parts = {part.strip() for part in text.split(";")}
+        if strange := sorted(parts - by_name.keys()):
             raise DataError(f"{name} has no {strange[0]!r}", remedy=f"choose {name}={';'.join(by_name)}, or some of it")
-        results[name] = [value for label, value in by_name.items() if label in wanted]
+        results[name] = [value for label, value in by_name.items() if label in parts]
     return results

@@ -69,11 +69,13 @@ def corpora(data: Path) -> dict[str, TaggedPart]:
     fields, posts = citations.load(data), ads.load(data)
     chunks = read_columns(folder_of(data, "conll2000") / "train.txt.gz")
     news = read_words(folder_of(data, "conll2003") / "eng.train.gz")
-    kept = [i for i, x in enumerate(news.xs) if x[0] != "-DOCSTART-"]
+    positions = [i for i, x in enumerate(news.xs) if x[0] != "-DOCSTART-"]
     paper = read_words(folder_of(data, "ptb_sample") / "ptb_sample.tsv.gz")
     cut = len(paper.xs) - 1000  # the others are for testing in other experiments
     return {
-        "names, news": _apart([news.xs[i] for i in kept], [begin_marked(news.ys[i]) for i in kept], spans=True),
+        "names, news": _apart(
+            [news.xs[i] for i in positions], [begin_marked(news.ys[i]) for i in positions], spans=True
+        ),
         "names, biology": _apart(*read_words(folder_of(data, "jnlpba") / "train.iob2.gz"), spans=True),
         "tags, web": _apart(
             *read_conllu(folder_of(data, "ud_english_ewt") / "train.conllu.gz", tags=UNIVERSAL), spans=False

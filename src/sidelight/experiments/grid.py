@@ -175,9 +175,9 @@ def fit(study: Study, task: GridTask) -> Outcome:
     estimator.fit(evidence, validation=study.dev)
     trials = [record for record in estimator.rounds_ if record.validation is not None]
     best = max(trials, key=lambda record: record.validation or 0.0)
-    kept = _scores(study, estimator, completions=best.completion)
+    best_scores = _scores(study, estimator, completions=best.completion)
     estimator.model_ = estimator.last_model_
-    return Outcome(_scores(study, estimator, completions=trials[-1].completion), kept)
+    return Outcome(_scores(study, estimator, completions=trials[-1].completion), best_scores)
 
 
 def _scores(study: Study, estimator: Tagger | Classifier, *, completions: int) -> Scores:
@@ -224,19 +224,19 @@ def run_setting(
         return outcome.kept if method == KEPT else outcome.converged
 
     each = per_draw and len(pilots) == len(draws)
-    chosen: list[tuple[str, str, tuple[GridPrices, ...]]] = []  # method, its name in the table, prices by draw
+    choices: list[tuple[str, str, tuple[GridPrices, ...]]] = []  # method, its name in the table, prices by draw
     if each:
         for method, grid in grids.items():
             own = (choose({prices: [scores(method, draw, prices).dev] for prices in grid}) for draw in draws)
-            chosen.append((method, method, tuple(own)))
+            choices.append((method, method, tuple(own)))
     for method, grid in grids.items():
         best = choose({prices: [scores(method, draw, prices).dev for draw in pilots] for prices in grid})
-        chosen.append((method, method + TOGETHER if each else method, (best,) * setting.draws))
+        choices.append((method, method + TOGETHER if each else method, (best,) * setting.draws))
 
-    rest = [GridTask(setting, draw, prices[draw]) for _, _, prices in chosen for draw in draws]
+    rest = [GridTask(setting, draw, prices[draw]) for _, _, prices in choices for draw in draws]
     rest = [task for task in dict.fromkeys(rest) if task not in outcomes]
     outcomes |= dict(zip(rest, run(rest)))
     return [
         Result(setting, name, prices, tuple(scores(method, n, p) for n, p in enumerate(prices)))
-        for method, name, prices in chosen
+        for method, name, prices in choices
     ]

@@ -69,7 +69,7 @@ def read_result(folder: Path, name: str) -> StoredResult | None:
     return result
 
 
-def settings_of(place: str, chosen: Mapping[str, str]) -> dict[str, str]:
+def settings_of(place: str, choices: Mapping[str, str]) -> dict[str, str]:
     """The constants of an experiment's module that are no names, and what was chosen besides."""
     results = {
         name: repr(value)
@@ -79,7 +79,7 @@ def settings_of(place: str, chosen: Mapping[str, str]) -> dict[str, str]:
         and not isinstance(value, str)
         and not name.endswith(("NOTES", "TITLE", "TREND"))
     }
-    return {name: text for name, text in results.items() if len(text) <= LONGEST} | dict(chosen)
+    return {name: text for name, text in results.items() if len(text) <= LONGEST} | dict(choices)
 
 
 def _is_plain(value: Any) -> bool:

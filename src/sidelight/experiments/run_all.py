@@ -259,7 +259,7 @@ def _work(job: Job, options: RunOptions, connection: Connection) -> None:
 
 
 def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
-    told: list[str] = []
+    lines: list[str] = []
     began = time.perf_counter()
     header = repr((job.place, options.quick, versions(), str(options.data.resolve())))
     outcomes = options.out / UNFINISHED / f"{job.name}.outcomes"
@@ -268,7 +268,7 @@ def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
     def report(line: str) -> None:
         if line.startswith("note: "):
             return
-        told.append(line)
+        lines.append(line)
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
         connection.send(("task", line.strip()))
@@ -284,16 +284,20 @@ def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
         connection.send(("task", f"{task}{draw}, {done} of {total} fits{left}"))
 
     draws.READ.clear()
-    kept = KeptOutcomes(outcomes, header, lambda: Spent(time.perf_counter() - began, _used()["cpu_seconds"]))
-    resumed = len(kept.known)
-    watching.set(Watch(tell, kept))
+    stored = KeptOutcomes(outcomes, header, lambda: Spent(time.perf_counter() - began, _used()["cpu_seconds"]))
+    resumed = len(stored.known)
+    watching.set(Watch(tell, stored))
     where.set(options.place)
     rows, notes = run(
         job.place, options.data, options.quick, options.n_jobs, {}, report=report, save=lambda rows: None, cells=cells
     )
     data = {name: fingerprint(folder) for name, folder in sorted(draws.READ.items())}
-    about = {**_used(), **{what: round(value, 1) for what, value in kept.spent()._asdict().items()}, "finished": _now()}
-    about |= {"processes": options.n_jobs, "resumed": resumed, "versions": versions(), "told": told}
+    about = {
+        **_used(),
+        **{what: round(value, 1) for what, value in stored.spent()._asdict().items()},
+        "finished": _now(),
+    }
+    about |= {"processes": options.n_jobs, "resumed": resumed, "versions": versions(), "told": lines}
     settings = settings_of(job.place, {})
     write_result(options.out, StoredResult(job.name, options.quick, list(rows), list(notes), settings, data, about))
     for path in (outcomes, cells):

@@ -266,7 +266,7 @@ def sharded(problem: EmProblem, completion: Completion, place: Place) -> EmProbl
     if isinstance(problem.all_inputs, InputBlocks):
         if problem.all_inputs.held is None:
             return problem
-        held = problem.all_inputs.held.made(_beside, completion)  # `Free`: rules need all inputs in memory
+        held = problem.all_inputs.held.derive(_beside, completion)  # `Free`: rules need all inputs in memory
     else:
         inputs = problem.inputs
         lots = pieces_of(inputs.space.starts, place.shard_tokens)

@@ -24,7 +24,7 @@ from sidelight.generative.word_alignment.alignment_sides import (
 from sidelight.generative.word_alignment.bitext import Bitext
 from sidelight.generative.word_alignment.ibm1 import link_weight
 
-OBJECTIVE, APART, WORST, SUMS, IN_LOGS = range(5)  # places in `Expected.told`
+OBJECTIVE, APART, WORST, SUMS, IN_LOGS = range(5)  # places in `Expected.figures`
 
 
 class ExpectedCounts(NamedTuple):
@@ -38,7 +38,7 @@ class ExpectedCounts(NamedTuple):
     distances_other: Floats
     leaving_one: Floats  # [D + 1, D + 1] by length and column
     leaving_other: Floats
-    told: Floats  # [5] sums over pairs (of WORST the largest)
+    figures: Floats  # [5] sums over pairs (of WORST the largest)
 
 
 @inner_kernel
@@ -76,7 +76,7 @@ def expect_shard(
     paths_a, paths_b = np.empty((kept, targets), dtype=np.int32), np.empty((kept, sources), dtype=np.int32)
     weights = np.empty(kept)
     lost_a, lost_b = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    totals = expected.told
+    totals = expected.figures
     counting = expected.distances_one.shape[0] > 0
     for pair in range(first, last):
         rows = text.source_starts[pair + 1] - text.source_starts[pair]
@@ -169,7 +169,7 @@ def give(
             links += q
             gap = abs(p - q)
             apart += gap
-            expected.told[WORST] = max(expected.told[WORST], gap)
+            expected.figures[WORST] = max(expected.figures[WORST], gap)
         expected.nulls_other[first + i] = max(0.0, 1.0 - links)
     for j in range(columns):
         row = a.real[j]
@@ -177,4 +177,4 @@ def give(
         for i in range(1, rows + 1):
             links += row[i]
         expected.nulls_one[begin + j] = max(0.0, 1.0 - links)
-    expected.told[APART] += apart
+    expected.figures[APART] += apart

@@ -41,8 +41,8 @@ def snorkel_functions(
         name = getattr(function, "name", None) or getattr(function, "__name__", None)
         if not callable(function) or not isinstance(name, str):
             raise DataError(f"{shown(function)} among the functions", remedy="give Snorkel's LabelingFunction")
-        asked = partial(_vote, function=function, name=name, labels=labels, point=point)
-        functions_of_rows.append(LabellingFunction(asked, name, "sentence"))
+        voter = partial(_vote, function=function, name=name, labels=labels, point=point)
+        functions_of_rows.append(LabellingFunction(voter, name, "sentence"))
     return functions_of_rows
 
 
@@ -79,8 +79,8 @@ def votes_of_matrix(
 
 
 def _voted(x: Any, row: Sequence[int], names: Sequence[str], labels: Names) -> Voted:
-    said = [_label(number, name, labels) for name, number in zip(names, row)]
-    return single_votes(x, {name: None if vote is None else [vote] for name, vote in zip(names, said)})
+    votes = [_label(number, name, labels) for name, number in zip(names, row)]
+    return single_votes(x, {name: None if vote is None else [vote] for name, vote in zip(names, votes)})
 
 
 def _numbers(matrix: Any, rows: int, what: str) -> Ints:

@@ -180,13 +180,13 @@ class SpacyComponent:
         """Clamps for existing entities: their labels, or "outside" if the model does not know these."""
         scheme: Any = self._scheme
         known = set(self.model_.labels.classes)
-        told: list[Any] = []
+        clamps: list[Any] = []
         for chunk in _entities(x.tokens.doc) if isinstance(x.tokens, DocTokens) else ():
             if known.issuperset(chunk_labels(chunk, scheme)):
-                told += chunk_told(y, chunk, scheme)
+                clamps += chunk_told(y, chunk, scheme)
             else:
-                told += [y[t] == OUTSIDE for t in range(chunk[0], chunk[1])]
-        return every(told)
+                clamps += [y[t] == OUTSIDE for t in range(chunk[0], chunk[1])]
+        return every(clamps)
 
     def _set_entities(self, doc: Any, labels: Sequence[str]) -> None:
         entities = spans([labels], scheme="runs" if self._scheme is None else self._scheme)

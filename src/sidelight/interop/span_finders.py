@@ -109,7 +109,7 @@ def _whole_label(find: Callable[[Any], list[Chunk]], x: Any) -> str | None:
 
 
 def _are_chunks(x: Sentence, y: Labels, *, find: Callable[[Any], list[Chunk]], scheme: SchemeName | None) -> Expr:
-    return every(told for chunk in find(x) for told in chunk_told(y, chunk, scheme))
+    return every(condition for chunk in find(x) for condition in chunk_told(y, chunk, scheme))
 
 
 def chunk_told(y: Labels, chunk: Chunk, scheme: SchemeName | None) -> list[Any]:
@@ -117,10 +117,10 @@ def chunk_told(y: Labels, chunk: Chunk, scheme: SchemeName | None) -> list[Any]:
     have.
     """
     first, stop, label = chunk
-    told = [y[first + t] == one for t, one in enumerate(chunk_labels(chunk, scheme))]
+    conditions = [y[first + t] == one for t, one in enumerate(chunk_labels(chunk, scheme))]
     goes_on = label if scheme is None else f"I-{label}"
     beside = [t for t in (first - 1, stop) if 0 <= t < len(y)] if scheme is None else range(stop, min(stop + 1, len(y)))
-    return told + [y[t] != goes_on for t in beside if scheme in ("BIO", None) and goes_on in _labels(y[t])]
+    return conditions + [y[t] != goes_on for t in beside if scheme in ("BIO", None) and goes_on in _labels(y[t])]
 
 
 def chunk_labels(chunk: Chunk, scheme: SchemeName | None) -> list[str]:

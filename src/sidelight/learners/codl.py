@@ -124,7 +124,7 @@ class CodlSpec(RuledSpec):
     def longest(self) -> int | None:
         return self.base_spec.longest
 
-    def told(self) -> Mapping[str, Any]:
+    def stored_options(self) -> Mapping[str, Any]:
         return {"base": self.base_spec.name, "beta": self.share, "cycles": self.cycles}
 
     def needed(self) -> Mapping[Need, str]:

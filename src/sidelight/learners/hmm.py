@@ -280,7 +280,7 @@ def _in_blocks(data: FitData, own: HmmSpec) -> tuple[Emissions, HmmCounts | None
     hidden = data.stored.of(*kinds)
     lengths = [np.empty(0, dtype=np.int64), *(part.rows.lengths for part in hidden)]
     blocks, starts = hidden.map(lambda part: _of_block(part, emissions)), offsets_of(np.concatenate(lengths))
-    held = data.stored.held(data.place, *kinds).made(_of_block, emissions) if len(blocks) > 1 else None
+    held = data.stored.held(data.place, *kinds).derive(_of_block, emissions) if len(blocks) > 1 else None
     return emissions, gold, InputBlocks(blocks, starts, held)
 
 

@@ -291,7 +291,7 @@ def _in_blocks(stored: StoredBlocks, place: Place) -> list[Labelled | LabelledBl
     for kind in ("gold", "partial"):
         blocks = stored.of(kind).map(_of_block)
         if len(blocks) > 1:
-            terms.append(LabelledBlocks.of(blocks, stored.held(place, kind).made(_of_block)))
+            terms.append(LabelledBlocks.of(blocks, stored.held(place, kind).derive(_of_block)))
         else:
             terms += blocks
     return terms

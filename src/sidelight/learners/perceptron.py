@@ -74,7 +74,7 @@ class AveragedPerceptron(LearnerSpec):
             held = data.place.hold(gold[0].lots(self.shards))
         else:
             runs = data.stored.held(data.place, "gold", lots=self.shards)
-            held = runs.made(_run, own=[(number,) for number in range(len(runs))])
+            held = runs.derive(_run, own=[(number,) for number in range(len(runs))])
         return MixedPerceptron(gold, fresh, rng, rounds, held=held, seed=settings.seed)
 
     def stays(self) -> str:

@@ -135,7 +135,7 @@ def _believed(data: FitData, gamma: float) -> LatentPlan | None:
         if form.place is None or not (lots := form.lots(batch)):
             return BelievedGroup(BelievedInputs.of(whole, form), completion, gamma)
         held = form.place.hold([whole.part(lo, hi) for lo, hi in lots])
-        held = held.made(BelievedInputs.of, form.there(held))
+        held = held.derive(BelievedInputs.of, form.there(held))
         return BelievedGroup(ShardedBeliefs(held, form, prices), completion, gamma)
 
     return LatentPlan((Labelled(batch, prices, admitted=admitted).shown(),), make)
@@ -211,10 +211,10 @@ class ShardedBeliefs:
         memories: list[Floats | None] = [None] * len(self.held)
         if memory is not None:
             memories = [*np.split(memory, np.cumsum(self.held.each(BelievedInputs.rows))[:-1])]
-        steps = self.held.made(BelievedInputs.completed, weights, gamma, penalties, own=[(one,) for one in memories])
+        steps = self.held.derive(BelievedInputs.completed, weights, gamma, penalties, own=[(one,) for one in memories])
         found = steps.each(_without_terms)
         kept = [one.memory for one in found if one.memory is not None]
-        terms = ShardedTerms(steps.made(_terms_of), self.form, self.prices)
+        terms = ShardedTerms(steps.derive(_terms_of), self.form, self.prices)
         return EStep(terms, np.concatenate([one.values for one in found]), np.concatenate(kept) if kept else None)
 
     def log_sums(self, weights: Floats) -> Floats:

@@ -64,7 +64,7 @@ def plan(data: FitData, trust: TrustOptions) -> LatentPlan | None:
         if form.place is None or not (lots := form.lots(batch)):
             return VotedGroup.fresh(VotedInputs.of(whole, form), own, known=known, options=trust)
         held = form.place.hold([_part(*whole, lo, hi) for lo, hi in lots])
-        held = held.made(VotedInputs.of, form.there(held))
+        held = held.derive(VotedInputs.of, form.there(held))
         return VotedGroup.fresh(ShardedVotes(held, form, whole[1]), own, known=known, options=trust)
 
     shown = Labelled(batch, prices[pool], admitted=_voted_for(own, int(batch.starts[-1]), len(data.labels)))
@@ -176,7 +176,7 @@ class ShardedVotes:
 
     def terms(self, trust: Trust) -> LogLinearTerms:
         """See `VotedInputs`."""
-        return ShardedTerms(self.held.made(VotedInputs.terms, trust), self.form, self.prices)
+        return ShardedTerms(self.held.derive(VotedInputs.terms, trust), self.form, self.prices)
 
 
 @dataclass(slots=True)

@@ -150,5 +150,5 @@ def _cut(model: Model, batch: Batch, items: list[Any]) -> list[Any]:
 def _warn(agreed: Any) -> None:
     missing = int(np.sum(~agreed))
     if missing:
-        said = f"on {missing:,} of {len(agreed):,} inputs the models did not come to agree; give more max_rounds"
-        warnings.warn(said, NotProved, stacklevel=3)
+        message = f"on {missing:,} of {len(agreed):,} inputs the models did not come to agree; give more max_rounds"
+        warnings.warn(message, NotProved, stacklevel=3)

@@ -87,10 +87,10 @@ def trimmed(
 ) -> AlignmentModel:
     """A model without improbable word pairs, its numbers rounded to the precision of files."""
     words = parameters.lexicon
-    kept = (words.forward[:-2] >= LEAST) | (words.backward[:-2] >= LEAST)
-    starts = np.concatenate([[0], np.cumsum(kept)])[table.starts]
-    smaller = TranslationTable(starts, table.partners[kept], table.target_words)
-    places = np.append(kept, [True, True])
+    probable = (words.forward[:-2] >= LEAST) | (words.backward[:-2] >= LEAST)
+    starts = np.concatenate([[0], np.cumsum(probable)])[table.starts]
+    smaller = TranslationTable(starts, table.partners[probable], table.target_words)
+    places = np.append(probable, [True, True])
     lexicon = finished(
         TranslationLexicon(
             _rounded(words.forward[places]),

@@ -107,8 +107,8 @@ class Explanation:
         if rest := self.contributions[SHOWN:]:
             rows.append((f"{sum(item.amount for item in rest):+.4f}", f"{len(rest):,} smaller ones", "", "", "", ""))
         heads = ("weight", "of", "token", "feature", "for", "against")
-        said = f"score {self.score:.4f}, margin over the runner-up {self.margin:.4f}, of which"
-        return html.block("Explanation", labels, said, html.table(heads, rows))
+        caption = f"score {self.score:.4f}, margin over the runner-up {self.margin:.4f}, of which"
+        return html.block("Explanation", labels, caption, html.table(heads, rows))
 
 
 def side_by_side(columns: Mapping[str, Sequence[Any]]) -> str:

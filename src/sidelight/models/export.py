@@ -150,12 +150,12 @@ def _template(extractor: TemplateExtractor, m: int, weights: Floats) -> dict[str
             raise _not_exported(f"the macro %{macro}", 'train with other templates, or use to="onnx"')
     first = int(extractor.program.slot_ptr[m])
     lexicons = [extractor.lexicons[extractor.program.slot_view[first + s]] for s in range(len(template.slots))]
-    found = {}
+    named = {}
     for parts, attribute in zip(known.parts.tolist(), known.attributes.tolist()):
         if pairs := _pairs(weights[attribute]):
             values = [_value(lexicon.strings, part) for lexicon, part in zip(lexicons, parts)]
-            found[json.dumps(values, separators=(",", ":"), ensure_ascii=False)] = pairs
-    return {"name": template.text, "slots": [list(slot) for slot in template.slots], "weights": found}
+            named[json.dumps(values, separators=(",", ":"), ensure_ascii=False)] = pairs
+    return {"name": template.text, "slots": [list(slot) for slot in template.slots], "weights": named}
 
 
 def _value(strings: Sequence[str], number: int) -> str | int:

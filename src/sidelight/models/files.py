@@ -108,7 +108,7 @@ def _mapped(path: str | Path) -> Tensors:
 _DTYPES = {f"{sort.upper()}{8 * size}": f"{sort}{size}" for sort in "fiu" for size in (1, 2, 4, 8)} | {"BOOL": "?"}
 
 
-def _foreign(path: str | Path, kind: Any, wanted: str) -> ModelFileError:
+def _foreign(path: str | Path, kind: Any, expected: str) -> ModelFileError:
     """The error for a file of another kind, which may be one of Sidelight's."""
     loaders = {
         "sidelight model": "Tagger.load, Classifier.load or load_model",
@@ -117,8 +117,8 @@ def _foreign(path: str | Path, kind: Any, wanted: str) -> ModelFileError:
         "sidelight pair of models": "CoTraining.load",
     }
     if kind in loaders:
-        return ModelFileError(f"a {kind}, not a {wanted}", file=path, remedy=f"{loaders[kind]} reads it")
-    return ModelFileError(f"not a {wanted} file", file=path, remedy="give a file that sidelight wrote")
+        return ModelFileError(f"a {kind}, not a {expected}", file=path, remedy=f"{loaders[kind]} reads it")
+    return ModelFileError(f"not a {expected} file", file=path, remedy="give a file that sidelight wrote")
 
 
 def _is_text(path: str | Path) -> bool:

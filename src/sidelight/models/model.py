@@ -143,8 +143,8 @@ class Model:
     def answers(self, xs: Any, *, n_jobs: int | None = -1) -> tuple[list[Any], NDArray[np.bool_] | None]:
         """The outputs of `predict`, and which of them are proved optimal (None: all)."""
         rows = self.prepare(xs, n_jobs=n_jobs)
-        found = self.found(rows, n_jobs=n_jobs)
-        return self.structure.outputs(rows, found.labels), found.proved
+        best = self.found(rows, n_jobs=n_jobs)
+        return self.structure.outputs(rows, best.labels), best.proved
 
     def predict_segments(self, xs: Any, *, n_jobs: int | None = -1) -> list[list[Span]]:
         """The segments (first token, last token, label) of each input, which tile it.

@@ -76,9 +76,9 @@ def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors
     return description, tensors, version
 
 
-def model_from(spec: Any, tensors: Tensors, given: Any = None) -> Model:
+def model_from(spec: Any, tensors: Tensors, supplied: Any = None) -> Model:
     """The model described by `model_state`; raises `ModelFileError` if its parts do not fit each other."""
-    structure = _structure_from(spec, tensors, given)
+    structure = _structure_from(spec, tensors, supplied)
     return Model(
         structure,
         stored_weights(tensors, structure.size),
@@ -89,15 +89,15 @@ def model_from(spec: Any, tensors: Tensors, given: Any = None) -> Model:
     )
 
 
-def _structure_from(spec: Any, tensors: Tensors, given: Any) -> Structure:
-    """The structure of the model; `given` supplies what a file does not contain."""
+def _structure_from(spec: Any, tensors: Tensors, supplied: Any) -> Structure:
+    """The structure of the model; `supplied` has what a file does not contain."""
     if "own" in spec:
-        return restored_own(spec, tensors, given)
+        return restored_own(spec, tensors, supplied)
     extractor = restore(mapping_of(spec, "features"), part_of(tensors, "features."))
     if "types" in spec:
-        return restored_variables(spec, extractor, given)
+        return restored_variables(spec, extractor, supplied)
     if "n_segment_attributes" in spec:
-        return restored_segments(spec, tensors, extractor, given)
+        return restored_segments(spec, tensors, extractor, supplied)
     return restored_chain(spec, tensors, extractor)
 
 

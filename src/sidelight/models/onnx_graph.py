@@ -55,10 +55,10 @@ def onnx_bytes(model: Model) -> bytes:
         ir_version=8,
         producer_name="sidelight",
     )
-    told: dict[str, Any] = {"labels": label_texts(model), "padding": len(sparse)}
+    metadata: dict[str, Any] = {"labels": label_texts(model), "padding": len(sparse)}
     if isinstance(structure.extractor, AttributeExtractor):
-        told["features"] = structure.extractor.names
-    helper.set_model_props(proto, {name: json.dumps(value) for name, value in told.items()})
+        metadata["features"] = structure.extractor.names
+    helper.set_model_props(proto, {name: json.dumps(value) for name, value in metadata.items()})
     onnx.checker.check_model(proto)
     return bytes(proto.SerializeToString())
 
@@ -172,7 +172,7 @@ def _best_path(graph: _Graph, emissions: str, start: Floats, transition: Floats,
         "Scan", [begin, "scores"], ["last_scores", "pointers"], body=forward.body("forward"), num_scan_inputs=1
     )
     final = graph.add("Add", last, graph.constant("end", np.append(end, -np.inf)))
-    chosen = graph.add("ArgMax", final, axis=0, keepdims=1)
+    final_label = graph.add("ArgMax", final, axis=0, keepdims=1)
     backward = _Graph()
     backward.input("label", TensorProto.INT64, [1])
     backward.input("pointer", TensorProto.INT64, [size])
@@ -182,7 +182,7 @@ def _best_path(graph: _Graph, emissions: str, start: Floats, transition: Floats,
     backward.output("here", TensorProto.INT64, [1])
     _, path = graph.add_all(
         "Scan",
-        [chosen, pointers],
+        [final_label, pointers],
         ["begins", "path"],
         body=backward.body("backward"),
         num_scan_inputs=1,

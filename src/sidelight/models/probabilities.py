@@ -173,9 +173,9 @@ def bounded_k(k: int, lengths: Ints, n_labels: int, *, order: int = 1) -> int:
         k = min(k, n_labels**longest)
     numbers = k * (tokens + longest * n_labels**order)
     if numbers > MOST_NUMBERS:
-        asked = f"the {k:,} best outputs of {tokens:,} tokens with {n_labels} labels"
+        request = f"the {k:,} best outputs of {tokens:,} tokens with {n_labels} labels"
         raise Intractable(
-            f"{asked} take about {16 * numbers / 1e9:,.0f} GB; ask for fewer, or of fewer inputs at a time"
+            f"{request} take about {16 * numbers / 1e9:,.0f} GB; ask for fewer, or of fewer inputs at a time"
         )
     return k
 

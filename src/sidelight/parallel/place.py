@@ -82,7 +82,7 @@ class Held(Protocol):
         """Set the states for the next `advance`."""
         ...
 
-    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+    def derive(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         """New pieces computed from these, in the same places."""
         ...
 
@@ -211,20 +211,20 @@ def in_order(place: Place, function: Function, items: Iterable[Any], *common: An
     process.
     """
     answers: dict[int, _Told] = {}
-    wanted = 0
+    following = 0
     warned: set[type[Warning]] = set()
-    for number, told in place.each_done(_told, items, function, common, ahead=2, most=WAITING * place.size):
-        answers[number] = told
-        while wanted in answers:
-            told = answers.pop(wanted)
-            for category, text in told.warnings:
+    for number, outcome in place.each_done(_told, items, function, common, ahead=2, most=WAITING * place.size):
+        answers[number] = outcome
+        while following in answers:
+            outcome = answers.pop(following)
+            for category, text in outcome.warnings:
                 if category not in warned:
                     warned.add(category)
                     warnings.warn(text, category, stacklevel=2)
-            if told.error is not None:
-                raise told.error
-            yield told.answer
-            wanted += 1
+            if outcome.error is not None:
+                raise outcome.error
+            yield outcome.answer
+            following += 1
 
 
 class _Told(NamedTuple):
@@ -238,13 +238,13 @@ class _Told(NamedTuple):
 def _told(item: Any, function: Function, common: tuple[Any, ...]) -> _Told:
     answer: Any = None
     error: SidelightError | None = None
-    with warnings.catch_warnings(record=True) as given:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
             answer = function(item, *common)
         except SidelightError as found:
             error = found
-    return _Told(answer, error, [(one.category, str(one.message)) for one in given])
+    return _Told(answer, error, [(one.category, str(one.message)) for one in caught])
 
 
 def _of_lot(lot: tuple[list[Any], int], function: Function, common: tuple[Any, ...], n_jobs: int | None) -> Any:
@@ -258,13 +258,13 @@ def _of_lot(lot: tuple[list[Any], int], function: Function, common: tuple[Any, .
 def _moved(error: DataError | Infeasible, by: int) -> DataError | Infeasible:
     """An error about an item of a lot, renumbered among all items."""
 
-    def told(text: str) -> str:
+    def renumbered(text: str) -> str:
         return NUMBERED.sub(lambda match: f"{match[1]} {int(match[2]) + by}", text, count=1)
 
     if isinstance(error, Infeasible):
         example = None if error.example is None else error.example + by
-        return Infeasible(told(str(error)), example=example, rules=error.rules)
-    return type(error)(told(error.problem), file=error.file, line=error.line, remedy=error.remedy)
+        return Infeasible(renumbered(str(error)), example=example, rules=error.rules)
+    return type(error)(renumbered(error.problem), file=error.file, line=error.line, remedy=error.remedy)
 
 
 def pieces_of(starts: Any, tokens: int) -> list[Node]:
@@ -330,7 +330,7 @@ class _Here:
     def remember(self, states: Sequence[Any]) -> None:
         self._states = list(states)
 
-    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+    def derive(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         def one(k: int) -> Any:
             return function(self._pieces[k], *common, *(() if own is None else own[k]))
 

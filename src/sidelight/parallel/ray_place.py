@@ -76,16 +76,16 @@ def _team(address: str, workers: int | None, threads: int) -> Team:
         return before
     ray = _connected(address, workers, threads)
     cpus = int(ray.cluster_resources().get("CPU", 1))
-    wanted = workers or max(1, cpus // threads)
-    if wanted * threads > cpus:
-        problem = f"{wanted} workers with {threads} threads each, where the cluster {address} has {cpus} processors"
+    size = workers or max(1, cpus // threads)
+    if size * threads > cpus:
+        problem = f"{size} workers with {threads} threads each, where the cluster {address} has {cpus} processors"
         raise PlaceError(f"{problem}; give fewer workers, or start the cluster with more (num_cpus)")
     if before is not None:
-        if (len(before), before.threads) == (wanted, threads) and before.is_there():
+        if (len(before), before.threads) == (size, threads) and before.is_there():
             return before
         del _teams[address]
         before.end()
-    _teams[address] = Team(ray, address, wanted, threads)
+    _teams[address] = Team(ray, address, size, threads)
     return _teams[address]
 
 
@@ -120,12 +120,12 @@ def _keep_from_output() -> None:
     """
     from ray._private import worker
 
-    def told(data: Mapping[str, Any], ignore_prefix: bool = False) -> None:
+    def to_log(data: Mapping[str, Any], ignore_prefix: bool = False) -> None:
         for line in data.get("lines", ()):
             LOG.debug("%s", line)
 
     if hasattr(worker, "print_to_stdstream"):  # Ray has no setting for this
-        worker.print_to_stdstream = told
+        worker.print_to_stdstream = to_log
 
 
 def _connected(address: str, workers: int | None, threads: int) -> Any:

@@ -147,23 +147,23 @@ class Team:
 
     def fetched(self, references: list[Any]) -> list[bytes]:
         """The values of references, one after another."""
-        pending, found = dict.fromkeys(references), {}
+        pending, values = dict.fromkeys(references), {}
         for reference in self._ready(pending):
             del pending[reference]
-            found[reference] = self._taken(reference, reference, "what it remembers")
-        self._bytes += sum(map(len, found.values()))
-        return [found[reference] for reference in references]
+            values[reference] = self._taken(reference, reference, "what it remembers")
+        self._bytes += sum(map(len, values.values()))
+        return [values[reference] for reference in references]
 
     def question(self, function: Function, common: tuple[Any, ...]) -> Any:
         """A reference to a call, whose large vector is sent as the difference from that of the previous call."""
-        told: list[Any] = list(common)
+        arguments: list[Any] = list(common)
         for k, one in enumerate(common):
             if isinstance(one, np.ndarray) and one.dtype == np.float64 and one.ndim == 1 and one.size >= LARGE:
                 number, known = self._weights
-                told[k] = since = weights_since(number + 1, known, one)
+                arguments[k] = since = weights_since(number + 1, known, one)
                 self._weights = number + 1, one.copy() if since.places is None else since.after(known)
                 break
-        return self._put((function, tuple(told)))
+        return self._put((function, tuple(arguments)))
 
     def range_of(self, number: int, size: int) -> Node:
         """The range of pieces of a worker."""
@@ -322,8 +322,8 @@ class Team:
             raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}") from None
         self._look_for_raylet()
         where = f"worker {number} with {name}"
-        told = f"{type(error).__name__} {error}"
-        if deaths > MOST_SHORTAGES and any(sign in told for sign in SHORT_OF_MEMORY):
+        reason = f"{type(error).__name__} {error}"
+        if deaths > MOST_SHORTAGES and any(sign in reason for sign in SHORT_OF_MEMORY):
             raise PlaceError(f"{where} ended because memory ran out; {_more_memory()}") from None
         if deaths > MOST_DEATHS:
             cause = " ".join(str(error).split())[:300]

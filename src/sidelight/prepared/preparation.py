@@ -125,8 +125,8 @@ def _fingerprint(corpus: StoredCorpus, settings: Any, features: Any) -> str:
         tensors = class_tensors(features)
     else:
         about, tensors = [features.min_count, features.transitions], {}
-    told = [VERSION, corpus.format, corpus.label_column, settings.sequences, about]
-    digest = blake2b(json.dumps(told).encode(), digest_size=12)
+    parts = [VERSION, corpus.format, corpus.label_column, settings.sequences, about]
+    digest = blake2b(json.dumps(parts).encode(), digest_size=12)
     for name in sorted(tensors):
         digest.update(raw_bytes(tensors[name]))
     for kind, path in corpus.paths:

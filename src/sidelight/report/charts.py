@@ -43,25 +43,27 @@ def curves(
 
     `logarithmic` is for x and y; None uses a logarithmic x axis if the values are far apart.
     """
-    kept = [Series(one.name, *(_shown(some, logarithmic) for some in (one.points, one.published))) for one in series]
-    kept = _joined([one for one in kept if one.points])
-    if max((len(one.points) for one in kept), default=0) < 2:
+    drawable = [
+        Series(one.name, *(_shown(some, logarithmic) for some in (one.points, one.published))) for one in series
+    ]
+    drawable = _joined([one for one in drawable if one.points])
+    if max((len(one.points) for one in drawable), default=0) < 2:
         return None
-    xs = sorted({point[0] for one in kept for point in one.points})
-    every = [point for one in kept for point in (*one.points, *one.published)]
+    xs = sorted({point[0] for one in drawable for point in one.points})
+    every = [point for one in drawable for point in (*one.points, *one.published)]
     ends = [y + side * (std or 0.0) for _, y, std in every for side in (-1, 0, 1)]
     by_decades = _spread_out(xs) if logarithmic[0] is None else logarithmic[0]
     ys = [end for end in ends if end > 0] if logarithmic[1] else ends
     across, ticks = _axis(xs, (LEFT, WIDTH - RIGHT), by_decades, at=xs if len(xs) <= MANY else None)
     up, levels = _axis(ys, (HEIGHT - LOW, TOP), logarithmic[1])
     parts = [_frame(ticks, levels, across, up, x, y)]
-    marked = max(len(one.points) for one in kept) <= MANY
-    for number, one in enumerate(kept):
+    marked = max(len(one.points) for one in drawable) <= MANY
+    for number, one in enumerate(drawable):
         parts.append(_curve(one, number, across, up, min(ys), marked=marked))
-    names = [one.name for one in kept]
+    names = [one.name for one in drawable]
     keys = _lines(names) if len(names) > 1 else ""
-    keys += _told("dotted, hollow: the paper") if any(one.published for one in kept) else ""
-    keys += _told("bands: ± one standard deviation") if any(std for one in kept for *_, std in one.points) else ""
+    keys += _told("dotted, hollow: the paper") if any(one.published for one in drawable) else ""
+    keys += _told("bands: ± one standard deviation") if any(std for one in drawable for *_, std in one.points) else ""
     return _figure(title, parts, HEIGHT, keys)
 
 
@@ -191,9 +193,9 @@ def _curve(one: Series, number: int, across: Scale, up: Scale, floor: float, *, 
         parts.append(f'<circle {place} fill="var(--back)" stroke="{colour}" stroke-width="1.6">')
         parts.append(f"<title>{escape(f'{one.name}, paper: {_number(x)}, {y:.2f}')}</title></circle>")
     for x, y, std in one.points if marked or len(one.points) == 1 else ():
-        told = f"{one.name}: {_number(x)}, {y:.2f}" + ("" if std is None else f" ± {std:.2f}")
+        tooltip = f"{one.name}: {_number(x)}, {y:.2f}" + ("" if std is None else f" ± {std:.2f}")
         parts.append(f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="3.2" fill="{colour}">')
-        parts.append(f"<title>{escape(told)}</title></circle>")
+        parts.append(f"<title>{escape(tooltip)}</title></circle>")
     return "".join(parts)
 
 
@@ -247,10 +249,10 @@ def scatter(groups: Mapping[str, Sequence[tuple[float, float, str]]], *, title: 
         parts.append(f'<line class="zero" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{up(0):.1f}" y2="{up(0):.1f}"/>')
     for number, group in enumerate(groups.values()):
         colour = COLOURS[number % len(COLOURS)]
-        for a, b, told in group:
+        for a, b, name in group:
             place = f'cx="{across(a):.1f}" cy="{up(b):.1f}"'
             parts.append(
-                f'<circle {place} r="4" fill="{colour}" fill-opacity=".75"><title>{escape(told)}</title></circle>'
+                f'<circle {place} r="4" fill="{colour}" fill-opacity=".75"><title>{escape(name)}</title></circle>'
             )
     return _figure(title, parts, HEIGHT, _discs(list(groups)) if len(groups) > 1 else "")
 

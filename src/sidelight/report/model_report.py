@@ -167,7 +167,7 @@ def _errors(
         ours, theirs = (guesses[i][first:last], truth[i][first:last]) if model.sequences else ([guesses[i]], [truth[i]])
         others = f", {count} wrong labels" if count > 1 else ""
         parts.append(Html(f'<h4>Input {i + 1}: <span class="faint">{100 * share:.1f} % confident{others}</span></h4>'))
-        parts.append(fields(words, ours, theirs, colours, told=True))
+        parts.append(fields(words, ours, theirs, colours, with_right=True))
     explained = f"{IN_SEQUENCES} {ERRORS}" if model.sequences else ERRORS
     return [explained, *parts] if parts else ["Every label is right."]
 

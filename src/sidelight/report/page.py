@@ -182,22 +182,22 @@ def fields(
     right: Sequence[str],
     colours: Mapping[str, str],
     *,
-    told: bool = False,
+    with_right: bool = False,
 ) -> Html:
     """Consecutive tokens of one label share a coloured patch, followed by the label's name; wrong ones are underlined.
 
-    With `told`, the right label is shown after an arrow, and not only as a tooltip.
+    With `with_right`, the right label is shown after an arrow, and not only as a tooltip.
     """
     parts = []
     each = list(zip(tokens, labels, right))
-    for _, words in groupby(each, key=(lambda one: one[1:]) if told else (lambda one: one[1])):
+    for _, words in groupby(each, key=(lambda one: one[1:]) if with_right else (lambda one: one[1])):
         group = list(words)
         inside = " ".join(
             escape(word) if truth == label else f'<u title="{escape(truth)}">{escape(word)}</u>'
             for word, label, truth in group
         )
         label, truth = group[0][1:]
-        name = f"{label} → {truth}" if told and label != truth else label
+        name = f"{label} → {truth}" if with_right and label != truth else label
         colour = colours.get(label, COLOURS[-1])
         ink = f"color-mix(in srgb, {colour} 65%, var(--ink))"
         parts.append(

@@ -150,11 +150,11 @@ def _relations(of: Mapping[str, Any]) -> Html:
         names.append(word)
     for token, left, right in zip(of["tokens"], starts, ends):
         parts.append(_token(token, left, right, top + 20))
-    for (left, right), said, truth in zip(boxes, of["types"], of["right types"]):
-        colour = RIGHT if said == truth else WRONG
+    for (left, right), predicted, truth in zip(boxes, of["types"], of["right types"]):
+        colour = RIGHT if predicted == truth else WRONG
         at = f'x="{left:.1f}" y="{top + 4}" width="{right - left:.1f}" height="24" rx="4"'
         parts.append(f'<rect {at} fill="none" stroke="{colour}" stroke-width="1.8"/>')
-        below = said if said == truth else f"{said} → {truth}"
+        below = predicted if predicted == truth else f"{predicted} → {truth}"
         parts.append(f'<text x="{(left + right) / 2:.1f}" y="{top + 42}" text-anchor="middle">{escape(below)}</text>')
     return _svg(h + 8, top + 50, parts + names)
 
@@ -163,11 +163,13 @@ def _tree(of: Mapping[str, Any]) -> Html:
     """A sentence with arcs from heads to tokens above it; short arcs are below long ones."""
     ours, theirs = ([tuple(arc) for arc in of[name]] for name in ("arcs", "right arcs"))
     arcs = []  # first end, last end, head, token, colour, name, whether it was missed
-    for t, (said, truth) in enumerate(zip(ours, theirs), start=1):
-        same = said[0] == truth[0]
-        name = str(said[1] or "") if not same or said[1] == truth[1] else f"{said[1]} → {truth[1]}"
-        if said[0]:
-            arcs.append((*sorted((said[0], t)), said[0], t, RIGHT if said == truth else WRONG, name, False))
+    for t, (predicted, truth) in enumerate(zip(ours, theirs), start=1):
+        same = predicted[0] == truth[0]
+        name = str(predicted[1] or "") if not same or predicted[1] == truth[1] else f"{predicted[1]} → {truth[1]}"
+        if predicted[0]:
+            arcs.append(
+                (*sorted((predicted[0], t)), predicted[0], t, RIGHT if predicted == truth else WRONG, name, False)
+            )
         if truth[0] and not same:
             arcs.append((*sorted((truth[0], t)), truth[0], t, MISSED, str(truth[1] or ""), True))
     starts, ends, h = [0.0], [0.0], 8.0

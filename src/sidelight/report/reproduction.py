@@ -108,8 +108,8 @@ def _glance(results: Mapping[str, StoredResult]) -> list[Html | str | None]:
     counts += [(f"{len(compared) + len(gains):,}", "of them with a published figure")]
     counts += [(f"{same} of {len(gains)}", "published gains have the same sign here")] if gains else []
     by_paper: dict[str, list[tuple[float, float, str]]] = {}
-    for paper_name, told, paper, here in gains:
-        by_paper.setdefault(paper_name, []).append((paper, here, f"{told}: paper {paper:+.2f}, here {here:+.2f}"))
+    for paper_name, text, paper, here in gains:
+        by_paper.setdefault(paper_name, []).append((paper, here, f"{text}: paper {paper:+.2f}, here {here:+.2f}"))
     return [
         cards(counts),
         *_claims(results),
@@ -199,7 +199,7 @@ def _experiment(name: str, result: StoredResult | None) -> list[Html | str | Non
     )
     named = [(key.lower().replace("_", " "), value) for key, value in result.settings.items()]
     about = table(["", ""], [*named, *result.data.items()])
-    told = Html('<div class="wide"><pre>' + escape("\n".join(result.run.get("told", []))) + "</pre></div>")
+    log = Html('<div class="wide"><pre>' + escape("\n".join(result.run.get("told", []))) + "</pre></div>")
     return [
         head,
         *charts,
@@ -207,7 +207,7 @@ def _experiment(name: str, result: StoredResult | None) -> list[Html | str | Non
         details("Notes: what differs from the paper", notes) if notes else None,
         details("Settings and data", about) if result.settings or result.data else None,
         all_rows(result.rows),
-        details("Log of the run, with the choices made on development data", told) if result.run.get("told") else None,
+        details("Log of the run, with the choices made on development data", log) if result.run.get("told") else None,
     ]
 
 
@@ -316,10 +316,10 @@ def _runs(results: Mapping[str, StoredResult]) -> list[Html | str]:
     heads = ["experiment", "", "seconds", "processor seconds", "megabytes", "finished"]
     total = sum(run.get("cpu_seconds", 0.0) for run in runs.values())
     resumed = [name for name, run in runs.items() if run.get("resumed")]
-    told = f" Interrupted and resumed: {', '.join(resumed)}." if resumed else ""
+    note = f" Interrupted and resumed: {', '.join(resumed)}." if resumed else ""
     return [
         SEEDS,
-        f"All runs together took {total:,.0f} seconds of processor time.{told}",
+        f"All runs together took {total:,.0f} seconds of processor time.{note}",
         table(heads, lines),
         Html("<h4>Versions</h4>"),
         *_versions(runs.values()),

@@ -55,8 +55,8 @@ def structure_report(
     order = [i for i in np.argsort(-(wrong + missing), kind="stable").tolist() if wrong[i] + missing[i]][:MOST_ERRORS]
     shown: list[Html | str] = [legend(pictures[order[0]]["kind"])] if order else ["Every output is right."]
     for i in order:
-        told = f"{measures[0].name}: {wrong[i]:,} wrong, {missing[i]:,} missing"
-        shown.append(Html(f'<h4>Input {i + 1}: <span class="faint">{escape(told)}</span></h4>'))
+        caption = f"{measures[0].name}: {wrong[i]:,} wrong, {missing[i]:,} missing"
+        shown.append(Html(f'<h4>Input {i + 1}: <span class="faint">{escape(caption)}</span></h4>'))
         shown.append(picture(pictures[i], {}))
     page.add("Inputs with the most errors", *shown)
     if without_rules is not None:

@@ -127,7 +127,7 @@ def learn_by_perceptron(
     margins: Floats,  # [K] in units of scores
     passes: int,
     seed: int,
-    told: Told | None = None,
+    report: Told | None = None,
 ) -> Learned:
     """The averaged perceptron for the sub-problem with these choices."""
     space: TiedSpace = data.space if tied else data.free
@@ -137,8 +137,8 @@ def learn_by_perceptron(
     for number in range(passes):
         moved = own.epoch(rng.permutation(len(data.rows)))
         updates, done = updates + moved, number + 1
-        if told is not None:
-            told(done, moved, None)
+        if report is not None:
+            report(done, moved, None)
         if moved == 0:
             break
     average, flat = own.average(), layout.zeros()
@@ -155,15 +155,15 @@ def learn_by_likelihood(
     *,
     tied: bool,
     C: float,
-    told: Told | None = None,
+    report: Told | None = None,
 ) -> Learned:
     """The maximum-likelihood weights of the sub-problem with these choices, summed over the earlier sub-problems."""
     objective = SequentialLikelihood.of(data, choices, earlier, learned, tied=tied, C=C)
     solver = Lbfgs.fresh(data.layout.zeros(), LbfgsOptions(epsilon=1e-6, delta=1e-9))
     while not solver.stopped and solver.iterations < MOST_ITERATIONS:
         value = solver.step(objective.evaluate)
-        if told is not None:
-            told(solver.iterations, 0, value)
+        if report is not None:
+            report(solver.iterations, 0, value)
     return Learned(np.array(solver.weights), 0, solver.iterations)
 
 
@@ -183,10 +183,10 @@ class SequentialLikelihood:
         cls, data: TiedExamples, choices: Ints, earlier: Floats, learned: Bytes, *, tied: bool, C: float
     ) -> SequentialLikelihood:
         """Raises `Intractable` if the sum over earlier sub-problems is intractable."""
-        kept = learned.copy()
-        kept[choices] = 1
+        fixed = learned.copy()
+        fixed[choices] = 1
         try:
-            every = (data.space if tied else data.free).projected(kept)
+            every = (data.space if tied else data.free).projected(fixed)
             among = np.isin(data.targets, choices)
             right = np.ones((len(data.targets), data.space.n_labels), dtype=np.uint8)
             right[:, choices] = 0
@@ -283,9 +283,9 @@ def learned_in_sequence(
                 errors[name] = one.updates / max(data.instances(choices), 1)
             else:
                 errors[name] = validation.error(weights + one.weights, choices)
-        chosen = min(tried, key=lambda name: errors.get(name, 0.0))
-        steps.append(LearnedPart(chosen, errors, tried[chosen].updates, tried[chosen].passes))
-        weights = weights + tried[chosen].weights
+        easiest = min(tried, key=lambda name: errors.get(name, 0.0))
+        steps.append(LearnedPart(easiest, errors, tried[easiest].updates, tried[easiest].passes))
+        weights = weights + tried[easiest].weights
     return weights, steps
 
 

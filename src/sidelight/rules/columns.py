@@ -181,8 +181,8 @@ def degree_form(expression: Expr, columns: InputColumns) -> ColumnForm | None:
 
 def _local_form(expression: Expr, columns: InputColumns, table: Table) -> ColumnForm | None:
     seen: dict[int, int] = {}
-    said = signature(expression, seen, 2)
-    if said is None:
+    name = signature(expression, seen, 2)
+    if name is None:
         return None
     scope = tuple(sorted(seen))
     places = [columns.offsets[variable] for variable in scope]
@@ -192,7 +192,7 @@ def _local_form(expression: Expr, columns: InputColumns, table: Table) -> Column
             return None
         places.append(place)
     sizes = tuple(columns.size(variable) for variable in scope)
-    key = said, tuple(seen[variable] for variable in scope), sizes, table
+    key = name, tuple(seen[variable] for variable in scope), sizes, table
     known = _KNOWN.get(key)
     if known is None:
         known = _shortest(table(expression, scope, sizes).astype(np.int64))

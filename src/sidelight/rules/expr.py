@@ -60,9 +60,9 @@ class KnownValue(Expr):
         return "true" if self.degree == 0 else "false"
 
 
-def is_true(said: Expr) -> bool:
+def is_true(condition: Expr) -> bool:
     """Whether it is true for every output."""
-    return isinstance(said, KnownValue) and bool(said)
+    return isinstance(condition, KnownValue) and bool(condition)
 
 
 class Compound(Expr):

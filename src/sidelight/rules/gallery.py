@@ -244,8 +244,8 @@ def argument_types(arguments: Mapping[str, Any], *, name: str = "argument_types"
     if not arguments:
         raise DataError("argument_types has no relations", remedy="give {relation: (types of head, types of tail)}")
     needed = {relation: tuple(map(_types, _ends(relation, ends))) for relation, ends in arguments.items()}
-    said = [f"{relation} ({', '.join('/'.join(side) for side in ends)})" for relation, ends in needed.items()]
-    sentence = f"Types of arguments: {_listed(tuple(said))}"
+    parts = [f"{relation} ({', '.join('/'.join(side) for side in ends)})" for relation, ends in needed.items()]
+    sentence = f"Types of arguments: {_listed(tuple(parts))}"
     return Rule(partial(_argument_types, needed=needed), name, sentence=sentence, reads_input=False)
 
 

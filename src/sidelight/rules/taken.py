@@ -15,12 +15,12 @@ from sidelight.rules.rule import Rule
 LEFT_OUT, SOFT = "rules_left_out", "rules_taken_soft"
 
 
-def told(rules: Sequence[Rule], used: Sequence[Rule]) -> dict[str, list[str]]:
+def record_of(rules: Sequence[Rule], used: Sequence[Rule]) -> dict[str, list[str]]:
     """The record of rules: the names of rules left out, and of hard rules that became soft.
 
     >>> from sidelight.rules import gallery
     >>> first, last = gallery.starts_with("A"), gallery.ends_with("B")
-    >>> told([first, last], [last.soft()])
+    >>> record_of([first, last], [last.soft()])
     {'rules_left_out': ['start'], 'rules_taken_soft': ['end']}
     """
     hard = {rule.name: rule.hard for rule in used}
@@ -36,7 +36,7 @@ def as_taken(rules: Sequence[Rule], about: Mapping[str, Any]) -> tuple[Rule, ...
 
     >>> from sidelight.rules import gallery
     >>> first, last = gallery.starts_with("A"), gallery.ends_with("B")
-    >>> as_taken([first, last], told([first, last], [last.soft()])) == (last.soft(),)
+    >>> as_taken([first, last], record_of([first, last], [last.soft()])) == (last.soft(),)
     True
     """
     out, soft = set(about.get(LEFT_OUT, ())), set(about.get(SOFT, ()))

@@ -101,8 +101,8 @@ def words_of(function: Any) -> list[str]:
             words += _strings(cell.cell_contents)
         except ValueError:  # not bound yet
             continue
-    said = {getattr(function, "__doc__", None), ""}
-    return [word for word in dict.fromkeys(words) if word not in said and not any(map(str.isspace, word))]
+    known = {getattr(function, "__doc__", None), ""}
+    return [word for word in dict.fromkeys(words) if word not in known and not any(map(str.isspace, word))]
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

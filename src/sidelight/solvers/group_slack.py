@@ -109,12 +109,12 @@ class GroupSlack(SummedCuts):
         """New terms over the same outputs: rebuilds the constraints with weight, and keeps the best weights."""
         new = GroupSlack.at(self.best, plain=self.plain)
         new.reach = self.reach
-        kept = np.flatnonzero(self.alphas > 0)
-        for j in kept:
+        weighted = np.flatnonzero(self.alphas > 0)
+        for j in weighted:
             group, row = int(self.groups[j]), self.rows[j]
             new._sum_up(group, groups[group], row.outputs, row.scales)
-        new.alphas = self.alphas[kept]
-        if len(kept):
+        new.alphas = self.alphas[weighted]
+        if len(weighted):
             new.solve(len(groups), most_idle=IDLE)
         return new
 

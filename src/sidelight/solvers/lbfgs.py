@@ -295,10 +295,12 @@ class Lbfgs:
         else:
             self.basis[last] = self.gradient
         changes = [memory + i for i in self.order]
-        wanted = [(last, last), *((last, i) for i in [*self.order, *changes])]
+        products = [(last, last), *((last, i) for i in [*self.order, *changes])]
         if slot is not None:
-            wanted += [(slot, i) for i in changes] + [(memory + slot, i) for i in [*changes, *self.order] if i != slot]
-        pairs = np.array(wanted, dtype=np.int64)
+            products += [(slot, i) for i in changes] + [
+                (memory + slot, i) for i in [*changes, *self.order] if i != slot
+            ]
+        pairs = np.array(products, dtype=np.int64)
 
         def run(lo: int) -> Floats:
             out = np.zeros(len(pairs))

@@ -110,15 +110,15 @@ class OneSlack(SummedCuts, GapSolver):
         if not self.cache:
             return None
         best = np.zeros(len(terms))
-        chosen = np.full(len(terms), -1)  # number of the cached iteration
+        iterations = np.full(len(terms), -1)  # number of the cached iteration
         values = [cuts.offsets + cuts.slopes.dot(self.weights) for cuts in self.cache]
         for number, cuts in enumerate(self.cache):
             higher = values[number] > best[cuts.terms]
             best[cuts.terms[higher]] = values[number][higher]
-            chosen[cuts.terms[higher]] = number
+            iterations[cuts.terms[higher]] = number
         offset, slope = 0.0, np.zeros(len(self.weights))
         for number, cuts in enumerate(self.cache):
-            scales = np.where(chosen[cuts.terms] == number, terms.prices[cuts.terms], 0.0)
+            scales = np.where(iterations[cuts.terms] == number, terms.prices[cuts.terms], 0.0)
             offset += inner(scales, cuts.offsets)
             _add_rows(cuts.slopes.indptr, cuts.slopes.indices, cuts.slopes.values, scales, slope)
         return inner(terms.prices, best), offset, slope

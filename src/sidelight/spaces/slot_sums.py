@@ -71,7 +71,7 @@ class SummedSlotSpace(BatchedSlotSpace):
             levels = np.cumsum(here, axis=1)
             drawn = (levels > rng.random(len(slots))[:, None] * levels[:, -1:]).argmax(axis=1)
             labels[slots] = drawn
-            kept = block[slots, drawn]
+            samples = block[slots, drawn]
             block[slots] = -np.inf
-            block[slots, drawn] = kept
+            block[slots, drawn] = samples
         return labels

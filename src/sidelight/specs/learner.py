@@ -119,7 +119,7 @@ class LearnerSpec:
         """The maximum tokens of a segment, if set."""
         return None
 
-    def told(self) -> Mapping[str, Any]:
+    def stored_options(self) -> Mapping[str, Any]:
         """The options that a model of segments stores."""
         return {}
 
@@ -147,8 +147,8 @@ class LearnerSpec:
     @classmethod
     def learns_from(cls) -> str:
         """A description of the evidence that it takes."""
-        said = ", ".join(in_words(kind) for kind in cls.takes) + cls.and_takes
-        return said + "".join(f"; {in_words(kind)} is ignored" for kind in cls.ignores)
+        text = ", ".join(in_words(kind) for kind in cls.takes) + cls.and_takes
+        return text + "".join(f"; {in_words(kind)} is ignored" for kind in cls.ignores)
 
     @classmethod
     def entry(cls) -> tuple[str, ...]:

@@ -206,9 +206,9 @@ class Settings:
         return own if own_length is None else own_length
 
     @property
-    def told_of_segments(self) -> dict[str, Any]:
+    def segment_facts(self) -> dict[str, Any]:
         """What a model of segments stores about its learner, besides the name."""
-        return {} if self.segments is None else dict(self.learner.told())
+        return {} if self.segments is None else dict(self.learner.stored_options())
 
     @property
     def fall(self) -> float:

@@ -88,7 +88,7 @@ class StoredParts:
         files = place.hold(pieces)
         about = replace(self.settings, callbacks=(), checkpoint=None, place=None, n_jobs=files.n_jobs)
         bare = replace(self.structure, extractor=extractor_of(Attributes()))  # without a vocabulary
-        return files.made(_part if lots is None else _parts, about, bare)
+        return files.derive(_part if lots is None else _parts, about, bare)
 
     def _numbers(self, kinds: tuple[str, ...]) -> list[int]:
         return [k for k, (kind, _, _) in enumerate(self.preparation.shards) if not kinds or kind in kinds]

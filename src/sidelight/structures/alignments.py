@@ -106,15 +106,15 @@ class SegmentAlignment(OfStrings):
         """
         check_count(x, y)
         mask = np.zeros((len(x[0]), choices_of(self.longest, len(x[1]))), dtype=np.uint8)
-        for i, said in enumerate(y):
-            if said is None:
+        for i, value in enumerate(y):
+            if value is None:
                 mask[i] = 1
                 continue
-            if not is_listed(said) or not hasattr(said, "__len__"):
+            if not is_listed(value) or not hasattr(value, "__len__"):
                 remedy = "give a pair of spans, a list of them, () for nothing, or None for any"
-                raise DataError(f"left symbol {i} has {shown(said)}", remedy=remedy)
-            one = _is_pair(said)
-            for pair in [said] if one or not len(said) else said:
+                raise DataError(f"left symbol {i} has {shown(value)}", remedy=remedy)
+            one = _is_pair(value)
+            for pair in [value] if one or not len(value) else value:
                 mask[i, 0 if pair in ((), []) else self._code_at(x, pair, i)] = 1  # type: ignore[arg-type]
         return mask
 
@@ -192,14 +192,14 @@ def _is_string(side: Any) -> bool:
     return is_listed(side) and hasattr(side, "__len__") and all(isinstance(symbol, str) for symbol in side)
 
 
-def _is_pair(said: Any) -> bool:
+def _is_pair(value: Any) -> bool:
     """Whether this is ((first, last), (first, last))."""
-    return isinstance(said, list | tuple) and len(said) == 2 and all(map(_is_span, said))
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(_is_span, value))
 
 
-def _is_span(said: Any) -> bool:
+def _is_span(value: Any) -> bool:
     """Whether this is (first, last)."""
-    return isinstance(said, list | tuple) and len(said) == 2 and all(map(is_whole, said))
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(is_whole, value))
 
 
 def links_of(pairs: Sequence[Pair]) -> set[tuple[int, int]]:

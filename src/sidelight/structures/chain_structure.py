@@ -203,9 +203,9 @@ def check_gold(
     bad = np.flatnonzero(~fits)
     if len(bad):
         i, first, last = int(gold[bad[0]]), int(starts[bad[0]]), int(starts[bad[0] + 1])
-        token, said = _first_fault(allowed, labels, encoded.targets[tokens][first:last].tolist())
+        token, fault = _first_fault(allowed, labels, encoded.targets[tokens][first:last].tolist())
         remedy = "correct the labels, or leave scheme and allowed out"
-        problem = f"its labels use a transition that is not allowed{said}"
+        problem = f"its labels use a transition that is not allowed{fault}"
         raise trouble(evidence[i], i, problem=problem, remedy=remedy, token=token)
 
 
@@ -223,8 +223,8 @@ def first_closed_step(structure: ChainStructure, rows: Rows, encoded: Encoded) -
         return None
     first, last = rows.starts[bad[0] : bad[0] + 2]
     assert allowed is not None
-    said = _first_fault(allowed, labels, encoded.targets[first:last].tolist())[1] if gold else ""
-    return int(bad[0]), f"its labels use a transition that is not allowed{said}"
+    problem = _first_fault(allowed, labels, encoded.targets[first:last].tolist())[1] if gold else ""
+    return int(bad[0]), f"its labels use a transition that is not allowed{problem}"
 
 
 def _first_fault(allowed: Transitions, labels: LabelSet, path: Sequence[int]) -> tuple[int | None, str]:

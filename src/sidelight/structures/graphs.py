@@ -34,7 +34,7 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import SlotScorer
 from sidelight.spaces.alignments.graph_program import GraphProgram
 from sidelight.spaces.alignments.graph_space import GraphSpace
-from sidelight.structures.variables import asked
+from sidelight.structures.variables import call_user
 
 __all__ = ["NULLS", "Graph", "GraphAlignment"]
 
@@ -120,14 +120,14 @@ class GraphAlignment:
         one, two = x
         _check_mapping(y)
         mask = np.ones((len(one.words) + len(one.edges), 1 + max(len(two.words), len(two.edges))), dtype=np.uint8)
-        for word, said in y.items():
-            if not is_listed(said):
+        for word, value in y.items():
+            if not is_listed(value):
                 remedy = "give a list of the words that it may be mapped to, with None for nothing"
-                raise DataError(f"word {shown(word)} has {shown(said)}", remedy=remedy)
-            for other in said:
+                raise DataError(f"word {shown(word)} has {shown(value)}", remedy=remedy)
+            for other in value:
                 _check_words(x, word, 0 if other is None else other)
             mask[word] = 0
-            mask[word, [0 if other is None else other + 1 for other in said]] = 1
+            mask[word, [0 if other is None else other + 1 for other in value]] = 1
         return mask
 
     def slot_words(self, x: tuple[Graph, Graph]) -> list[str]:
@@ -147,7 +147,7 @@ class GraphAlignment:
     def _rows(self, one: Graph, two: Graph, choices: int, i: int) -> SparseRows:
         more = np.zeros((len(one.words), len(two.words), 0))
         if self.similarity is not None:
-            more = _checked_numbers(asked("similarity", self.similarity, one, two, i=i), more.shape[:2], i)
+            more = _checked_numbers(call_user("similarity", self.similarity, one, two, i=i), more.shape[:2], i)
         deletions = self.nulls != "none", self.nulls == "words and relations"
         return graph_rows(one.words, one.edges, two.words, two.edges, more, deletions, choices, self.bits)
 
@@ -157,12 +157,12 @@ def _names(graph: Graph) -> list[str]:
     return words + [f"{words[head]} → {words[word]} {label}".rstrip() for head, word, label in graph.edges]
 
 
-def _checked_numbers(said: Any, words: tuple[int, ...], i: int) -> Floats:
+def _checked_numbers(value: Any, words: tuple[int, ...], i: int) -> Floats:
     """The checked similarities of each pair of words of input i. # [words, words, D]"""
-    numbers = np.asarray(said)
+    numbers = np.asarray(value)
     if numbers.dtype.kind not in "biuf" or numbers.ndim != 3 or numbers.shape[:2] != words:
         form = f"[{words[0]}, {words[1]}, D]"
-        raise DataError(f"input {i}: similarity gave {shown(said)}", remedy=f"give an array of numbers {form}")
+        raise DataError(f"input {i}: similarity gave {shown(value)}", remedy=f"give an array of numbers {form}")
     if numbers.shape[2] > MOST_MORE or not np.all(np.isfinite(numbers)):
         problem = f"input {i}: similarity gave {numbers.shape[2]} numbers of two words, or infinite ones"
         raise DataError(problem, remedy=f"give at most {MOST_MORE}, all of them finite")

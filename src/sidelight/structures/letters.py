@@ -71,9 +71,9 @@ class CharacterAlignment(OfStrings):
         """
         check_count(x, y)
         mask = np.zeros((len(x[0]), 1 + len(x[1])), dtype=np.uint8)
-        for i, said in enumerate(y):
-            targets: Any = said if is_listed(said) else [said]
-            mask[i, slice(None) if said is None else [self._choice(x, target) for target in targets]] = 1
+        for i, value in enumerate(y):
+            targets: Any = value if is_listed(value) else [value]
+            mask[i, slice(None) if value is None else [self._choice(x, target) for target in targets]] = 1
         return mask
 
     def weights(self, table: Mapping[tuple[str, str], float], *, distance: float = 0.0) -> Floats:

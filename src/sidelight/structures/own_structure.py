@@ -39,7 +39,7 @@ class OwnRows:
     """Inputs with their batch."""
 
     xs: tuple[Any, ...]
-    made: Batch
+    batch: Batch
     sizes: Floats  # [N] κ(x) of companion decisions, unless the settings say another
 
     def __len__(self) -> int:
@@ -47,30 +47,30 @@ class OwnRows:
 
     @property
     def starts(self) -> Ints:
-        return self.made.starts
+        return self.batch.starts
 
     @property
     def lengths(self) -> Ints:
-        return self.made.lengths
+        return self.batch.lengths
 
     @property
     def n_tokens(self) -> int:
-        return int(self.made.starts[-1])
+        return int(self.batch.starts[-1])
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """The offsets, and the scores of random outputs under random weights, which differ for other features."""
         rng = np.random.default_rng(0)
-        outputs = self.made.space.random(rng)
-        return self.starts, outputs, self.made.score(rng.normal(size=self.made.scorer.size), outputs)
+        outputs = self.batch.space.random(rng)
+        return self.starts, outputs, self.batch.score(rng.normal(size=self.batch.scorer.size), outputs)
 
     def take(self, which: Any) -> OwnRows:
         """Some of the inputs."""
         some = np.asarray(which, dtype=np.int64)
-        return OwnRows(tuple(self.xs[i] for i in some.tolist()), self.made.take(some), self.sizes[some])
+        return OwnRows(tuple(self.xs[i] for i in some.tolist()), self.batch.take(some), self.sizes[some])
 
     def tokens_of(self, which: Any) -> Ints:
         """The numbers of the slots of some of the inputs, in order."""
-        return self.made.slots_of(np.asarray(which, dtype=np.int64))
+        return self.batch.slots_of(np.asarray(which, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +100,7 @@ class OwnStructure:
         return OwnRows(every, batch, sizes_of(self.plain, every, batch))
 
     def batch(self, rows: OwnRows, *, n_jobs: int | None = None) -> Batch:
-        return replace(rows.made, n_jobs=n_jobs)
+        return replace(rows.batch, n_jobs=n_jobs)
 
     def moved(self, weights: Floats, before: Structure) -> Floats:
         if not isinstance(before, OwnStructure) or before.size > self.size:
@@ -117,7 +117,7 @@ class OwnStructure:
     def mask(self, rows: OwnRows, clamp: Any) -> Bytes:
         pieces = [Unlabeled(x) if y is None else Partial(x, y) for x, y in zip(rows.xs, clamp, strict=True)]
         admitted = _encoded(pieces, rows, self.plain).admitted
-        return np.ones((rows.n_tokens, rows.made.space.n_labels), dtype=np.uint8) if admitted is None else admitted
+        return np.ones((rows.n_tokens, rows.batch.space.n_labels), dtype=np.uint8) if admitted is None else admitted
 
     def slots(self, rows: OwnRows) -> list[str]:
         """The structure's names of slots, or their numbers."""
@@ -140,7 +140,7 @@ class OwnStructure:
         """Raise `Infeasible` for the first input whose evidence admits no output."""
         which = encoded.of_kind(*RESTRICTED, "unlabeled")
         own = None if encoded.admitted is None else encoded.admitted[rows.tokens_of(which)]
-        closed = np.flatnonzero(~rows.made.take(which).inside(own).space.feasible())
+        closed = np.flatnonzero(~rows.batch.take(which).inside(own).space.feasible())
         if len(closed):
             i = int(which[closed[0]])
             problem, remedy = "no output has choices that all slots admit", "correct it, or admit more"
@@ -163,7 +163,7 @@ class OwnStructure:
     def counted(self, rules: Sequence[Rule], xs: Sequence[Any], ys: Sequence[Any]) -> list[float]:
         return []
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         rules = [rule.name for rule in getattr(self.plain, "rules", ()) if isinstance(rule, Rule)]
         return {"structure": type(self.plain).__name__, **({"rules": rules} if rules else {})}
 
@@ -234,7 +234,7 @@ class Own:
         rows = OwnRows(xs, batch, sizes_of(own, xs, batch))
         if names is not None:
             names.closed = True
-        structure = OwnStructure(own, rows.made.space.n_labels, rows.made.scorer.size)
+        structure = OwnStructure(own, rows.batch.space.n_labels, rows.batch.scorer.size)
         return Prepared(structure, rows, _encoded(evidence, rows, own))
 
 
@@ -249,7 +249,7 @@ def _is_frozen(plain: Any) -> bool:
 
 def _encoded(evidence: Sequence[Evidence], rows: OwnRows, plain: Any) -> Encoded:
     """The evidence about outputs, as arrays; raises `DataError` with the piece of evidence."""
-    starts, size = rows.starts, rows.made.space.n_labels
+    starts, size = rows.starts, rows.batch.space.n_labels
     targets = np.full(rows.n_tokens, -1, dtype=np.int32)
     admitted = np.ones((rows.n_tokens, size), dtype=np.uint8)
     for i, (piece, first, last) in enumerate(zip(evidence, starts[:-1].tolist(), starts[1:].tolist())):
@@ -273,11 +273,11 @@ def _gold(piece: Gold, i: int, plain: Any, rows: OwnRows) -> Ids:
         choices = np.asarray(plain.encode(piece.x, piece.y), dtype=np.int32)
     except DataError as error:
         raise _placed(error, piece, i) from None
-    slots, size = int(rows.lengths[i]), rows.made.space.n_labels
+    slots, size = int(rows.lengths[i]), rows.batch.space.n_labels
     if choices.shape != (slots,) or np.any((choices < 0) | (choices >= size)):
         problem = f"encode gave {choices.tolist()} for {slots} slots with {size} choices"
         raise trouble(piece, i, problem=problem, remedy="give the choice of every slot, from 0 on")
-    if not rows.made.space.take(np.array([i])).admits(choices)[0]:
+    if not rows.batch.space.take(np.array([i])).admits(choices)[0]:
         remedy = plain.legal if isinstance(plain, Described) else "correct it"
         raise trouble(piece, i, problem=f"{shown(piece.y)} is not an output of the space", remedy=remedy)
     return choices

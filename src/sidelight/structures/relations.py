@@ -37,7 +37,7 @@ from sidelight.rules.expr import is_true
 from sidelight.rules.output import ChosenVariable, Groups
 from sidelight.rules.rule import checked_rules
 from sidelight.spaces.sub_problems.relation_space import RelationSpace
-from sidelight.structures.variables import asked
+from sidelight.structures.variables import call_user
 
 NONE = "none"
 ENTITY, RELATION = "entity", "relation"
@@ -162,15 +162,15 @@ class EntityRelation:
         slots = {slot: t for t, slot in enumerate(_slots(x))}
         mask = np.ones((len(slots), len(self.choice_names)), dtype=np.uint8)
         for kind, members in y.items():
-            for key, said in members.items():
-                labels = [said] if isinstance(said, str) else list(said)
-                place, chosen = self._named(len(x.spans), kind, key, labels)
-                if place not in slots or not chosen:
+            for key, value in members.items():
+                labels = [value] if isinstance(value, str) else list(value)
+                place, choices = self._named(len(x.spans), kind, key, labels)
+                if place not in slots or not choices:
                     raise DataError(
                         f"there is no {kind} {key!r}, or it has no labels", remedy="give {'entity': {0: type}}"
                     )
                 mask[slots[place]] = 0
-                mask[slots[place], chosen] = 1
+                mask[slots[place], choices] = 1
         return mask
 
     def slot_words(self, x: EntitySentence) -> list[str]:
@@ -212,7 +212,7 @@ class EntityRelation:
 
     def _attributes(self, x: EntitySentence, kind: str, key: Any, i: int) -> Any:
         if callable(self.features):
-            return asked("features", self.features, x, kind, key, i=i)
+            return call_user("features", self.features, x, kind, key, i=i)
         rich = self.features == "rich"
         if kind == ENTITY:
             return entity_attributes(x, key, rich=rich, lists=self.lists)
@@ -239,8 +239,8 @@ class EntityRelation:
             table_of.append(np.array([tables.setdefault(one.tobytes(), len(tables)) for one in pairs], dtype=np.int64))
             alone.append(own)
         every = np.concatenate([np.zeros((0, len(self.choice_names))), *alone])
-        said = np.stack([np.frombuffer(one).reshape(sizes) for one in tables])
-        return np.concatenate([np.zeros(0, np.int64), *table_of]), said, every if every.any() else None
+        stacked = np.stack([np.frombuffer(one).reshape(sizes) for one in tables])
+        return np.concatenate([np.zeros(0, np.int64), *table_of]), stacked, every if every.any() else None
 
     def _tables(self, x: EntitySentence, i: int) -> tuple[Floats, Floats]:
         """What rules say of an input; read once for as many entities where they do not look at it."""
@@ -266,22 +266,22 @@ class EntityRelation:
         symbols = self._symbols(count) if self.rules else None
         for rule in self.rules:
             for clause in clauses_of([rule.on(x, symbols, example=i)], [float(rule.penalty)]):  # type: ignore[arg-type]
-                said = ClauseShape(clause.says, clause.penalty, shape)
-                entities = [v for v in said.scope if v < count]
-                related = [v - count for v in said.scope if v >= count]
-                if len(said.scope) == 1:
+                shape_of_clause = ClauseShape(clause.says, clause.penalty, shape)
+                entities = [v for v in shape_of_clause.scope if v < count]
+                related = [v - count for v in shape_of_clause.scope if v >= count]
+                if len(shape_of_clause.scope) == 1:
                     at = slice(0, sizes[0]) if entities else slice(sizes[0], None)
-                    own[said.scope[0], at] += clause_worth(said)
-                elif said.scope:
+                    own[shape_of_clause.scope[0], at] += clause_worth(shape_of_clause)
+                elif shape_of_clause.scope:
                     pair = ends[related[0]] if related else tuple(entities)
                     if len(related) > 1 or pair not in place or not set(entities) <= set(pair):
                         problem = f"input {i}: the rule {rule.name} ties more than two entities and their relation"
                         raise Intractable(f"{problem}; use sl.Joint, which takes any rule")
-                    axes = [k for k, v in enumerate((*pair, count + place[pair])) if v in said.scope]
-                    wide = clause_worth(said).reshape([sizes[k] if k in axes else 1 for k in range(3)])
+                    axes = [k for k, v in enumerate((*pair, count + place[pair])) if v in shape_of_clause.scope]
+                    wide = clause_worth(shape_of_clause).reshape([sizes[k] if k in axes else 1 for k in range(3)])
                     pairs[place[pair]] += wide
-                elif float(clause_worth(said)) < 0:
-                    own[0] += float(clause_worth(said))  # without variables: the same for every output
+                elif float(clause_worth(shape_of_clause)) < 0:
+                    own[0] += float(clause_worth(shape_of_clause))  # without variables: the same for every output
         return pairs, own
 
     def _check_rules(self, x: EntitySentence, choices: Ids) -> None:
@@ -341,8 +341,8 @@ def _check_spans(x: Any, i: int) -> None:
     for span in spans:
         pair = isinstance(span, list | tuple) and len(span) == 2 and all(map(is_whole, span))
         if not pair or not 0 <= span[0] < span[1] <= len(tokens):
-            said = f"from {span[0]} to {span[1]}" if pair else shown(span)
-            problem = f"input {i}: an entity {said} of {len(tokens)} tokens"
+            text = f"from {span[0]} to {span[1]}" if pair else shown(span)
+            problem = f"input {i}: an entity {text} of {len(tokens)} tokens"
             raise DataError(problem, remedy="give (first, last), the end not included")
 
 

@@ -93,7 +93,7 @@ class SegmentStructure(TokenLabels):
             remedy = "correct the labels; with BIO, raise max_length or check that I-X can follow B-X"
             raise trouble(evidence[i], i, problem=problem, remedy=remedy)
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """The most tokens of a segment."""
         return {"max_length": self.max_length}
 

@@ -193,7 +193,7 @@ class Structure(Protocol):
         """The names of the weights."""
         ...
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """A description for models, for display."""
         ...
 

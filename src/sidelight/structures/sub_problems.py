@@ -36,7 +36,7 @@ from sidelight.rules.rule import checked_rules
 from sidelight.rules.stand_in_input import try_rules
 from sidelight.spaces.slots import BatchedSlotSpace
 from sidelight.spaces.sub_problems.listed_space import LegalOutputs, ListedSpace
-from sidelight.structures.variables import VariableReader, asked, encode_variables
+from sidelight.structures.variables import VariableReader, call_user, encode_variables
 
 MOST_LISTED = 1 << 14  # outputs of an input
 
@@ -91,7 +91,7 @@ class SubProblems:
         numbers = {kind: k for k, kind in enumerate(self.labels)}
         kinds = np.array([numbers[kind] for own in called for kind, _ in own], dtype=np.int32)
         attributes = [
-            asked("features", self.features, x, kind, key, i=i)
+            call_user("features", self.features, x, kind, key, i=i)
             for i, (x, own) in enumerate(zip(xs, called))
             for kind, key in own
         ]
@@ -127,7 +127,7 @@ class SubProblems:
 
     def admitted(self, x: Any, y: Mapping[str, Mapping[Any, Any]]) -> Bytes:
         """The choices admitted by Partial and Candidates: for some variables a label, or several. # [slots, K]"""
-        several = any(isinstance(said, list | set | tuple) for members in y.values() for said in members.values())
+        several = any(isinstance(value, list | set | tuple) for members in y.values() for value in members.values())
         piece = Candidates(x, y) if several else Partial(x, y)
         called = self._reader.variables_of(x, 0)
         mask = encode_variables([piece], [called], self._reader.choices, alone=True).admitted
@@ -167,14 +167,14 @@ def _space(
     lists: list[LegalOutputs] = []
     list_of = []
     shapes: dict[Any, Any] = {}
-    for i, (own, first, said) in enumerate(zip(widths, offsets, clauses)):
-        if (id(said), own) not in shapes:
-            every = (ClauseShape(clause.says, clause.penalty, own) for clause in said)
-            shapes[id(said), own] = tuple((shape.key, shape.scope) for shape in every)
-        key = own, first, shapes[id(said), own]
+    for i, (own, first, bound) in enumerate(zip(widths, offsets, clauses)):
+        if (id(bound), own) not in shapes:
+            every = (ClauseShape(clause.says, clause.penalty, own) for clause in bound)
+            shapes[id(bound), own] = tuple((shape.key, shape.scope) for shape in every)
+        key = own, first, shapes[id(bound), own]
         if key not in numbers:
             numbers[key] = len(lists)
-            lists.append(_listed(own, first, said, i))
+            lists.append(_listed(own, first, bound, i))
         list_of.append(numbers[key])
     return ListedSpace.of(starts, n_labels, np.array(list_of, dtype=np.int64), lists)
 

@@ -79,12 +79,14 @@ class DependencyTree:
         """
         _check_count(x, y)
         mask = np.zeros((len(x), (len(x) + 1) * self._width), dtype=np.uint8)
-        for t, said in enumerate(y):
-            if said is None:
+        for t, value in enumerate(y):
+            if value is None:
                 mask[t] = 1
                 continue
-            single = not is_listed(said) or (isinstance(said, tuple) and len(said) == 2 and isinstance(said[1], str))
-            arcs: Collection[Any] = [said] if single else said  # type: ignore[assignment]
+            single = not is_listed(value) or (
+                isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str)
+            )
+            arcs: Collection[Any] = [value] if single else value  # type: ignore[assignment]
             mask[t, [self._choice(arc, t, len(x)) for arc in arcs]] = 1
         return mask
 

@@ -138,7 +138,7 @@ class VariableStructure:
                 broken[k] += rule.violations(x, known, example=i) if rule.learned else 0
         return counted_penalties(rules, broken, float(variables))
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Nothing."""
         return {}
 

@@ -43,7 +43,7 @@ class VariableReader:
 
     def variables_of(self, x: Any, i: int) -> list[Variable]:
         """The variables of input i, by kind; raises `DataError` for unknown kinds and duplicate keys."""
-        variables = asked("variables", self.variables, x, i=i)
+        variables = call_user("variables", self.variables, x, i=i)
         if not isinstance(variables, Mapping):
             problem = f"input {i}: variables(x) gave a {type(variables).__name__}"
             raise DataError(problem, remedy="give {kind: keys}")
@@ -75,7 +75,7 @@ class VariableReader:
         return pairs
 
 
-def asked(name: str, function: Callable[..., Any], *arguments: Any, i: int) -> Any:
+def call_user(name: str, function: Callable[..., Any], *arguments: Any, i: int) -> Any:
     """The result of a user's function for input i; raises `DataError` with its name if it fails."""
     try:
         return function(*arguments)

@@ -21,9 +21,9 @@ class BrokenLaw(AssertionError):
     """A structure or a solver breaks a law; the message shows the request and the result."""
 
 
-def differs(law: str, number: int, what: str, told: float, right: float) -> BrokenLaw:
+def differs(law: str, number: int, what: str, result: float, right: float) -> BrokenLaw:
     """The error for a number that is not the expected one."""
-    return BrokenLaw(f"{law}: input {number}: {what} is given as {told:.9g}, and is {right:.9g}")
+    return BrokenLaw(f"{law}: input {number}: {what} is given as {result:.9g}, and is {right:.9g}")
 
 
 @dataclass(frozen=True, slots=True)

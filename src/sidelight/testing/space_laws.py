@@ -119,8 +119,8 @@ def check_members(batch: Batch, weights: Floats, lists: list[ListedOutputs], eve
             answer = bool(feasible[one.number])
             raise BrokenLaw(f"feasible: input {one.number} has {len(one.outputs)} outputs, and it says {answer}")
         outputs = {tuple(y) for y in one.outputs.tolist()}
-        said = repeated(batch, one.number, len(choices)).space.admits(choices.ravel())
-        for y, answer in zip(choices.tolist(), said):
+        members = repeated(batch, one.number, len(choices)).space.admits(choices.ravel())
+        for y, answer in zip(choices.tolist(), members):
             if bool(answer) != (tuple(y) in outputs):
                 wrong = "is no output, and admits says it is" if answer else "is an output, and admits denies it"
                 raise BrokenLaw(f"admits: input {one.number}: {name_of(np.array(y))} {wrong}")

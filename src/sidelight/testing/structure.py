@@ -93,7 +93,7 @@ def capabilities(batch: Batch) -> dict[str, bool]:
     weights = np.zeros(batch.scorer.size)
     scores, space = batch.scores(weights), batch.space
     mask = np.ones((int(batch.starts[-1]), space.n_labels), dtype=np.uint8)
-    asked: dict[str, Callable[[], Any]] = {
+    operations: dict[str, Callable[[], Any]] = {
         "outside candidates": lambda: space.outside(mask).feasible(),
         "k best": lambda: sums.k_best(space, scores, 2),
         "sums and marginals": lambda: (sums.log_sums(space, scores), sums.token_marginals(space, scores)),
@@ -103,7 +103,7 @@ def capabilities(batch: Batch) -> dict[str, bool]:
         ).value_and_gradient(weights, weights.copy()),
         "random ties": lambda: batch.best(weights, rng=np.random.default_rng(0)),
     }
-    return {"best": True, **{name: has(name, ask) for name, ask in asked.items()}}
+    return {"best": True, **{name: has(name, ask) for name, ask in operations.items()}}
 
 
 def table(batches: Mapping[str, Batch]) -> str:

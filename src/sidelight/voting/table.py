@@ -110,32 +110,32 @@ def vote_table(
 _COUNTED = ("votes", "overlap", "conflict", "judged", "right")
 
 
-def _count(seen: dict[str, Counter[tuple[str, Any]]], said: dict[str, frozenset[Any]]) -> None:
+def _count(seen: dict[str, Counter[tuple[str, Any]]], votes: dict[str, frozenset[Any]]) -> None:
     """Count the votes of one token."""
-    conflicting = [name for name, own in said.items() if any(own.isdisjoint(other) for other in said.values())]
-    for name, own in said.items():
+    conflicting = [name for name, own in votes.items() if any(own.isdisjoint(other) for other in votes.values())]
+    for name, own in votes.items():
         keys = [(name, None), *((name, label) for label in own)]
         seen["votes"].update(keys)
-        if len(said) > 1:
+        if len(votes) > 1:
             seen["overlap"].update(keys)
         if name in conflicting:
             seen["conflict"].update(keys)
-    if said:
+    if votes:
         together = (TOGETHER, None)
         seen["votes"][together] += 1
-        seen["overlap"][together] += len(said) > 1
+        seen["overlap"][together] += len(votes) > 1
         seen["conflict"][together] += bool(conflicting)
 
 
-def _judge(seen: dict[str, Counter[tuple[str, Any]]], said: dict[str, frozenset[Any]], label: Any) -> None:
-    for name, own in said.items():
+def _judge(seen: dict[str, Counter[tuple[str, Any]]], votes: dict[str, frozenset[Any]], label: Any) -> None:
+    for name, own in votes.items():
         keys = [(name, None), *((name, voted) for voted in own)]
         seen["judged"].update(keys)
         if label in own:
             seen["right"].update(keys)
-    if said:
+    if votes:
         seen["judged"][TOGETHER, None] += 1
-        seen["right"][TOGETHER, None] += all(label in own for own in said.values())
+        seen["right"][TOGETHER, None] += all(label in own for own in votes.values())
 
 
 def _said(rows: dict[str, Sequence[Any]], token: int) -> dict[str, frozenset[Any]]:

@@ -191,12 +191,12 @@ def _voted(
 ) -> Voted:
     alone = single or isinstance(x, str | bytes | Mapping) or not hasattr(x, "__len__")
     length = 1 if alone else len(x)
-    said: dict[str, list[Any] | None] = {}
+    rows: dict[str, list[Any] | None] = {}
     for function in functions:
         where = f"the function {function.name!r}, {what} {i}"
         try:
             returned = function(x)
-            said[function.name] = read_votes(returned, length, function=function, scheme=scheme, single=alone)
+            rows[function.name] = read_votes(returned, length, function=function, scheme=scheme, single=alone)
         except BadReturn as error:
             raise DataError(f"{where}: {error.problem}", remedy=error.remedy) from None
         except Exception as error:
@@ -204,12 +204,12 @@ def _voted(
             said_of_tokens = ": tokens are tuples here, a text for each column of the file" if columns else ""
             remedy = f"fix the function{said_of_tokens}"
             raise DataError(f"{where}: {type(error).__name__}: {error}", remedy=remedy) from error
-    return single_votes(x, said) if alone else Voted(x, said)
+    return single_votes(x, rows) if alone else Voted(x, rows)
 
 
-def single_votes(x: Any, said: Mapping[str, list[Any] | None]) -> Voted:
+def single_votes(x: Any, rows: Mapping[str, list[Any] | None]) -> Voted:
     """The votes on an input with one label; a function without a vote has a list with `None`."""
-    return Voted(x, said if any(said.values()) else {name: [None] for name in said})
+    return Voted(x, rows if any(rows.values()) else {name: [None] for name in rows})
 
 
 def _names(piece: Voted, label: Any) -> bool:

@@ -64,7 +64,7 @@ class AskedModel:
         xs = [item.x for item in items]
         if self.entry is None:
             scores, outputs = self._labels(xs)
-            answered = [replace(item, said=output) for item, output in zip(items, outputs)]
+            answered = [replace(item, output=output) for item, output in zip(items, outputs)]
         else:
             answers = answers_of(self.model, xs, jobs=self.jobs, place=self.place)
             note_unproven(answers)

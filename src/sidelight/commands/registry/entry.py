@@ -32,11 +32,11 @@ class StructureEntry:
     formats: Mapping[str, FileFormat]  # by name, the default first
     # from a structure and an item: its output in the form of Gold, Partial or Candidates
     output: Callable[[Any, Item, str], Any]
-    said: Callable[[Any], Any]  # an output in the form of items
+    item_output: Callable[[Any], Any]  # an output in the form of items
     measures: Callable[[Any], tuple[Measure, ...]]  # of a structure, or None for all; the first one is used for choices
     # inputs without a good structure, made from good ones with a seed
-    spoiled: Callable[[Sequence[Any], int], list[Any]]
-    made: Callable[[int, int], list[Item]]  # generated items, by count and seed, with outputs
+    spoil: Callable[[Sequence[Any], int], list[Any]]
+    generate: Callable[[int, int], list[Item]]  # generated items, by count and seed, with outputs
     picture: Callable[[Item, Item], Mapping[str, Any]]  # from the right output and a model's, for `report.pictures`
     query: Callable[[Any], str] | None = None  # the first of the two sides of an input, as text; None without sides
     hidden: tuple[str, ...] = ("n_jobs",)  # fields that are not options

@@ -42,10 +42,10 @@ def write_label_items(items: Sequence[Item]) -> str:
 
 def _line(item: Item) -> str:
     if isinstance(item.source, dict):
-        more = {"predicted": item.said, "good": item.good, "score": item.score}
+        more = {"predicted": item.output, "good": item.good, "score": item.score}
         return json.dumps({**item.source, **{k: v for k, v in more.items() if v is not None}}, ensure_ascii=False)
     cells = [] if item.good is None else ["yes" if item.good else "no"]
     cells += [] if item.score is None else [f"{item.score:.6g}"]
     if isinstance(item.x, Mapping):
-        return "\t".join([*cells, str(item.said)])
-    return "\t".join([*cells, " ".join(f"{a}/{b}" for a, b in zip(shown_tokens(item.x, len(item.x)), item.said))])
+        return "\t".join([*cells, str(item.output)])
+    return "\t".join([*cells, " ".join(f"{a}/{b}" for a, b in zip(shown_tokens(item.x, len(item.x)), item.output))])

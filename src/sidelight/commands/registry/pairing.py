@@ -44,5 +44,5 @@ def drawn(right: Item, predicted: Item) -> dict[str, Any]:
 
 def linked(item: Item) -> tuple[Links, set[int]]:
     """The links of an item, and the left positions that are linked with nothing."""
-    links = [(i, j) for i, j in item.said if j is not None]
-    return links, {i for i, j in item.said if j is None}
+    links = [(i, j) for i, j in item.output if j is not None]
+    return links, {i for i, j in item.output if j is None}

@@ -43,7 +43,7 @@ def read_facts(path: str | Path, kind: str = INPUTS) -> list[Item]:
 
 def write_facts(items: Sequence[Item]) -> str:
     """Sentences as JSON lines, with the known types and relations."""
-    return write_objects(items, lambda item: extraction_entry(item.x, item.said))
+    return write_objects(items, lambda item: extraction_entry(item.x, item.output))
 
 
 def _parse(entry: Mapping[str, Any], kind: str, place: FileLine) -> tuple[EntitySentence, Any]:
@@ -91,7 +91,7 @@ def _related(relations: Any, place: FileLine) -> dict[tuple[int, int], list[str]
 
 
 def _output(structure: EntityRelation, item: Item, kind: str) -> Any:
-    return item.said
+    return item.output
 
 
 def _names(items: Sequence[Item]) -> dict[str, Any]:
@@ -99,12 +99,12 @@ def _names(items: Sequence[Item]) -> dict[str, Any]:
     types: set[str] = set()
     relations: set[str] = set()
     for item in items:
-        if isinstance(item.said, Extraction):
-            types.update(item.said.types)
-            relations.update(name for *_, name in item.said.relations)
-        elif item.said is not None:
-            types.update(name for names in item.said[ENTITY].values() for name in names)
-            relations.update(name for names in item.said[RELATION].values() for name in names)
+        if isinstance(item.output, Extraction):
+            types.update(item.output.types)
+            relations.update(name for *_, name in item.output.relations)
+        elif item.output is not None:
+            types.update(name for names in item.output[ENTITY].values() for name in names)
+            relations.update(name for names in item.output[RELATION].values() for name in names)
     return {"types": tuple(sorted(types)), "relations": tuple(sorted(relations - {NONE}))}
 
 
@@ -124,14 +124,14 @@ ENTRY = StructureEntry(
     structure=EntityRelation,
     formats={"jsonl": FileFormat(read_facts, write_facts, (".jsonl", ".json"))},
     output=_output,
-    said=lambda y: y,
+    item_output=lambda y: y,
     measures=lambda structure: (
         Measure("relations", lambda y: y.relations, labels=_named, label=itemgetter(2)),
         Measure("types", lambda y: list(enumerate(y.types)), True, lambda y: dict(enumerate(y.types)), itemgetter(1)),
     ),
-    spoiled=_spoiled,
-    made=facts,
-    picture=lambda right, found: relations_picture(right.x, found.said, right.said),
+    spoil=_spoiled,
+    generate=facts,
+    picture=lambda right, found: relations_picture(right.x, found.output, right.output),
     rules_text=RULES,
     hidden=("rules", "lists", "names"),
     from_data=_names,

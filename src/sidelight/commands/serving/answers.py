@@ -94,7 +94,7 @@ class ServedModel:
     def warm_up(self) -> None:
         """Compile the kernels for answers, so that the first request need not wait."""
         if self.entry is not None:
-            items = self.entry.made(1, 0)
+            items = self.entry.generate(1, 0)
             question = ServedInputs([item.x for item in items], Wishes(), items, next(iter(self.entry.formats)))
         else:
             named = isinstance(self.model.extractor, AttributeExtractor)
@@ -182,13 +182,13 @@ class ServedModel:
         wishes = question.wishes
         if wishes.probabilities:
             raise RequestError(UNUSABLE, f"probabilities are of labels, and {entry.name} has none; leave them out")
-        said = answers_of(self.model, question.xs, jobs=self.jobs)
+        answers = answers_of(self.model, question.xs, jobs=self.jobs)
         assert question.format is not None
-        items = filled(entry, question.items, said)
+        items = filled(entry, question.items, answers)
         text = entry.formats[question.format].write(items)
         predictions: list[dict[str, Any]] = [
             {"score": float(score), **({} if proven is None else {"proven": proven})}
-            for score, proven in zip(said.scores, said.proven)
+            for score, proven in zip(answers.scores, answers.proven)
         ]
         if question.format == "jsonl":
             for one, line in zip(predictions, text.splitlines()):

@@ -196,7 +196,7 @@ def _what_rules_did(rules: Sequence[Mapping[str, Any]], tokens: Sequence[str]) -
     """The rules that are broken by some output, and the number of other rules."""
     if not rules:
         return ""
-    told = [rule for rule in rules if rule["broken_without_rules"] or rule["broken"] or rule["changes"]]
+    active = [rule for rule in rules if rule["broken_without_rules"] or rule["broken"] or rule["changes"]]
     lines = [
         (
             rule["name"],
@@ -205,13 +205,13 @@ def _what_rules_did(rules: Sequence[Mapping[str, Any]], tokens: Sequence[str]) -
             rule["broken"],
             ", ".join(f"{tokens[c['token']]}: {c['from']} → {c['to']}" for c in rule["changes"]) or "nothing",
         )
-        for rule in told
+        for rule in active
     ]
     heads = ["rule", "cost of a violation", "broken without rules", "broken with rules", "changes"]
-    others = len(rules) - len(told)
-    which = "all rules" if not told else f"{others:,} other rule{'s' * (others != 1)}"
+    others = len(rules) - len(active)
+    which = "all rules" if not active else f"{others:,} other rule{'s' * (others != 1)}"
     obeyed = f"<p>Even without rules, the labels obey {which}.</p>" if others else ""
-    return f"<h3>Rules</h3>{table(heads, lines).text if told else ''}{obeyed}"
+    return f"<h3>Rules</h3>{table(heads, lines).text if active else ''}{obeyed}"
 
 
 def _at(item: Mapping[str, Any], tokens: Sequence[str]) -> str:

@@ -130,17 +130,17 @@ def _labelled(inputs: list[Any], model: Model, wishes: Wishes) -> ServedInputs:
 
 def _structured(fields: Mapping[str, Any], entry: StructureEntry, wishes: Wishes) -> ServedInputs:
     """Items of a structure: the text of a file, or objects in the form of its JSON lines."""
-    wanted = fields.get("format", "jsonl" if "inputs" in fields else next(iter(entry.formats)))
-    if not isinstance(wanted, str) or wanted not in entry.formats or ("inputs" in fields and wanted != "jsonl"):
+    name = fields.get("format", "jsonl" if "inputs" in fields else next(iter(entry.formats)))
+    if not isinstance(name, str) or name not in entry.formats or ("inputs" in fields and name != "jsonl"):
         there = " or ".join(entry.formats)
-        problem = f"{entry.name} has no {'JSON' if 'inputs' in fields else json.dumps(wanted)} inputs"
+        problem = f"{entry.name} has no {'JSON' if 'inputs' in fields else json.dumps(name)} inputs"
         raise RequestError(UNUSABLE, f'{problem}; send the text of a file as "text", and "format": {there}')
     text = fields["text"] if "text" in fields else _as_lines(fields["inputs"])
     if not text.strip():
         raise RequestError(UNUSABLE, "the text is empty; give at least one input")
-    with _file(text, wanted) as path:
-        items = entry.formats[wanted].read(path, INPUTS)
-    return ServedInputs([item.x for item in items], wishes, items, wanted)
+    with _file(text, name) as path:
+        items = entry.formats[name].read(path, INPUTS)
+    return ServedInputs([item.x for item in items], wishes, items, name)
 
 
 def _as_lines(objects: Sequence[Any]) -> str:

@@ -65,8 +65,8 @@ def web_app(served: ServedModel, limits: Limits, *, local: bool = True) -> Starl
                 text = _form_text(await _body(request, limits))
             status, shown = await worker.answer(_guarded(lambda: demo_page(served, limits, text)))
         except RequestError as error:
-            kept = text if len(text) <= limits.max_bytes else ""
-            status, shown = error.status, failed_page(served, limits, kept, error)
+            echo = text if len(text) <= limits.max_bytes else ""
+            status, shown = error.status, failed_page(served, limits, echo, error)
         return _page(shown, status)
 
     @asynccontextmanager

@@ -28,11 +28,11 @@ def load(path: Path) -> Model:
     return load_model(path)
 
 
-def checked_kind(path: Path, *wanted: str) -> str | None:
+def checked_kind(path: Path, *kinds: str) -> str | None:
     """The kind that a file declares; raises `ModelFileError` if it is a kind for other commands."""
     from sidelight.models.files import kind_of
 
     kind = kind_of(path)
-    if kind in _USES and kind not in wanted:
+    if kind in _USES and kind not in kinds:
         raise ModelFileError(f"a {kind}", file=path, remedy=f"it is for {_USES[kind]}")
     return kind

@@ -53,7 +53,7 @@ def warnings_noted(*, quiet: bool = False) -> Iterator[None]:
 
 
 def _noted(quiet: bool) -> Iterator[None]:
-    said: set[type[Warning]] = set(NOTED) if quiet else set()
+    known: set[type[Warning]] = set(NOTED) if quiet else set()
     with warnings.catch_warnings():
         for kind in NOTED:
             warnings.simplefilter("always", kind)
@@ -69,9 +69,9 @@ def _noted(quiet: bool) -> Iterator[None]:
         ) -> None:
             if category not in NOTED:
                 usual(message, category, filename, lineno, file, line)
-            elif category not in said:
+            elif category not in known:
                 if category is not LeftOut:
-                    said.add(category)
+                    known.add(category)
                 for one in f"{message}{NOTED[category]}".splitlines():
                     note(one)
 

@@ -72,9 +72,9 @@ def _files(flag: str, help: str) -> Any:
     return in_evidence(flag, metavar="FILE", help=help)
 
 
-def evidence_in(told: Mapping[str, Any]) -> dict[str, list[Path] | None]:
+def evidence_in(arguments: Mapping[str, Any]) -> dict[str, list[Path] | None]:
     """The files of each kind of evidence among a command's arguments."""
-    return {kind: told[kind] for kind in KINDS}
+    return {kind: arguments[kind] for kind in KINDS}
 
 
 Files = list[Path] | None

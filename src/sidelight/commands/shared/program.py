@@ -178,8 +178,8 @@ def _shorten(option: Any, shown: Mapping[str, Brief]) -> None:
         option.show_default = False
 
 
-def _show(ctx: typer.Context, asked: bool) -> None:
-    if asked:
+def _show(ctx: typer.Context, requested: bool) -> None:
+    if requested:
         ctx.meta[ALL] = True
         typer.echo(ctx.get_help(), nl=False)
         raise typer.Exit

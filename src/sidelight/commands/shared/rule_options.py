@@ -75,7 +75,7 @@ def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name:
     from sidelight.inference.proofs import unproved
 
     model = load(path)
-    said: set[str] = set()  # notes that are printed only once, although inputs come piece by piece
+    printed: set[str] = set()  # notes that are printed only once, although inputs come piece by piece
 
     def predict(xs: Any, jobs: int, place: str | None = None) -> list[Any]:
         from sidelight.estimators.placed_prediction import predict_in, solve_in, spread
@@ -86,14 +86,14 @@ def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name:
             under = constrained(model, rules, inference, jobs=jobs)
             with shown():
                 solutions = solve_in(where, under, xs) if spread(where, xs) else under.solutions(xs)
-            if (text := unproved(solutions)) and text not in said:
-                said.add(text)
+            if (text := unproved(solutions)) and text not in printed:
+                printed.add(text)
                 note(f"{text}; --inference auto is exact")
             return under.outputs(solutions)
         with shown():
             outputs = predict_in(where, model, xs) if spread(where, xs) else model.predict(xs, n_jobs=jobs)
-        if name and name not in said:
-            said.add(name)
+        if name and name not in printed:
+            printed.add(name)
             note_missing_rules(model, name=name)
         return outputs
 

@@ -54,9 +54,9 @@ class Labelling:
         first: First | None = None
         if place.remote and whole:
             pieces = self._pieces(after, parts=PARTS)
-            for told, text, last in pieces_there(place, _text_there, pieces, self, place.n_jobs):
-                first = first or told
-                check_columns(first, told)
+            for piece_first, text, last in pieces_there(place, _text_there, pieces, self, place.n_jobs):
+                first = first or piece_first
+                check_columns(first, piece_first)
                 yield text, last
         else:
             for piece in self._pieces(after):
@@ -134,9 +134,9 @@ def note_resumed(place: Position) -> None:
         note(f"going on after line {place.lines:,} of the input")
 
 
-def run_mark(files: Iterable[Path], told: Any) -> str:
+def run_mark(files: Iterable[Path], options: Any) -> str:
     """A fingerprint of a run: the contents of its input files, and its options."""
-    digest = blake2b(json.dumps(told).encode(), digest_size=16)
+    digest = blake2b(json.dumps(options).encode(), digest_size=16)
     for path in files:
         add_contents(digest, path)
     return digest.hexdigest()

@@ -176,10 +176,10 @@ class StructureTask:
         outside = {id(golds[i]) for i in np.flatnonzero(batch.space.admits(targets) == 0).tolist()}
         if outside:
             self.notes.append(f"{len(outside):,} of {len(golds):,} in --gold are left out: {self.entry.left_out}")
-        kept = [piece for piece in evidence if id(piece) not in outside]
-        if not kept:
+        fitting = [piece for piece in evidence if id(piece) not in outside]
+        if not fitting:
             raise DataError("no evidence is left", remedy=self.entry.left_out)
-        return kept
+        return fitting
 
     def _spoiled(self, evidence: Sequence[Evidence]) -> list[Evidence]:
         if self.shuffle_good < 0:
@@ -188,7 +188,7 @@ class StructureTask:
         if self.shuffle_good and not good:
             raise ValueError("--shuffle-good has nothing to shuffle; name a file with --good")
         copies = range(self.seed, self.seed + self.shuffle_good)
-        return [Companion(x, -1) for seed in copies for x in self.entry.spoiled(good, seed)]
+        return [Companion(x, -1) for seed in copies for x in self.entry.spoil(good, seed)]
 
 
 def start_weights(structure: Any, path: Path, name: str) -> Any:
@@ -232,8 +232,10 @@ class StructureAnswers(NamedTuple):
 def answers_of(model: Model, xs: Sequence[Any], *, jobs: int, place: str | None = None) -> StructureAnswers:
     """The best structures of inputs, with their scores as answers."""
     where = place_of(place, jobs)
-    found = in_lots(where, _answers, xs, model, few=1) if where.remote else _answers(xs, model, jobs)
-    return StructureAnswers([one[0] for one in found], np.array([one[1] for one in found]), [one[2] for one in found])
+    answers = in_lots(where, _answers, xs, model, few=1) if where.remote else _answers(xs, model, jobs)
+    return StructureAnswers(
+        [one[0] for one in answers], np.array([one[1] for one in answers]), [one[2] for one in answers]
+    )
 
 
 def _answers(xs: Sequence[Any], model: Model, jobs: int | None) -> list[tuple[Any, float, bool | None]]:
@@ -253,7 +255,7 @@ def read_items(entry: StructureEntry, path: Path, format: str | None, kind: str 
 def filled(entry: StructureEntry, items: Sequence[Item], answers: StructureAnswers) -> list[Item]:
     """Items with the predicted structures, marked if they are not proved optimal."""
     triples = zip(items, answers.outputs, answers.proven)
-    return [replace(item, said=entry.said(output), proven=proven) for item, output, proven in triples]
+    return [replace(item, output=entry.item_output(output), proven=proven) for item, output, proven in triples]
 
 
 def note_unproven(answers: StructureAnswers) -> None:

@@ -109,10 +109,10 @@ def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence
     return SegmentTagger(learner=recipe, **own)
 
 
-def check_out_of_core(files: Files, learner: str, told: Mapping[str, bool]) -> None:
-    """Raise ValueError, by name, for options that need all evidence in memory; `told` are the given options."""
+def check_out_of_core(files: Files, learner: str, options: Mapping[str, bool]) -> None:
+    """Raise ValueError, by name, for options that need all evidence in memory; `options` says which were given."""
     there = {f"--{kind}": bool(paths) for kind, paths in files.items() if kind not in KINDS}
-    for flag, is_given in {**there, **told}.items():
+    for flag, is_given in {**there, **options}.items():
         if is_given:
             raise ValueError(f"{flag} needs all evidence in memory; leave it out, or leave --out-of-core out")
     if learner == AUTO:

@@ -165,21 +165,21 @@ class PriceTrials:
 
     def choose(self, search: PriceSearch, judges: Sequence[Evidence]) -> tuple[Any, str, list[str]]:
         """The first estimator of the best score on judges, the table of all, and notes on the search."""
-        kept: tuple[float, Any] | None = None
+        best: tuple[float, Any] | None = None
         metric = ""
 
         def score(point: Point, called: str) -> float:
-            nonlocal kept, metric
+            nonlocal best, metric
             self.progress.prefix(f"{called}: ")
             fitted = self.fit(search.prices(point), search.named(point))
             metric, value = self.task.measured(fitted, judges)
-            if kept is None or value > kept[0]:
-                kept = value, fitted
+            if best is None or value > best[0]:
+                best = value, fitted
             return value
 
         tried = search.run(score)
-        assert kept is not None
-        return kept[1], tried.table(metric), tried.edges()
+        assert best is not None
+        return best[1], tried.table(metric), tried.edges()
 
 
 def summary(fitted: Any, out: Path) -> str:
@@ -215,9 +215,9 @@ def summary(fitted: Any, out: Path) -> str:
 
 def _rules_in_words(count: int, about: Mapping[str, Any]) -> str:
     """How many rules there are, which were left out or taken as soft, and how to predict under the others."""
-    told = [("left out", about.get(LEFT_OUT, [])), ("taken as soft", about.get(SOFT, []))]
-    said = "; ".join(f"{what}: {', '.join(names)}" for what, names in told if names)
-    shown = f"{count} ({said})" if said else f"{count}"
+    lists = [("left out", about.get(LEFT_OUT, [])), ("taken as soft", about.get(SOFT, []))]
+    text = "; ".join(f"{what}: {', '.join(names)}" for what, names in lists if names)
+    shown = f"{count} ({text})" if text else f"{count}"
     if "rules" not in about:
         return shown
     return f"{shown}, not in the model file: give --rules again to predict under them"

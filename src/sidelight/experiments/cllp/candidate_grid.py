@@ -117,7 +117,7 @@ class CandidateStudy(Protocol):
         """An unfitted estimator that uses one thread and the hinge."""
         ...
 
-    def scores(self, right: Sequence[Any], found: Sequence[Any]) -> dict[str, float]:
+    def scores(self, right: Sequence[Any], predicted: Sequence[Any]) -> dict[str, float]:
         """Metrics in per cent; the first one chooses."""
         ...
 
@@ -231,15 +231,15 @@ class Results:
 
     def rows_of(self, setting: CandidateSetting, report: Report, *, like: CandidateSetting | None = None) -> list[Row]:
         """Choose for every method, or take over the choices of another setting, and give the rows of this one."""
-        chosen = self.choose(setting) if like is None else self.chosen[like.name]
-        wanted = [
-            self._task(setting, method, c, d) for method, c in chosen.items() for d in self._draws(setting, method)
+        choices = self.choose(setting) if like is None else self.chosen[like.name]
+        tasks = [
+            self._task(setting, method, c, d) for method, c in choices.items() for d in self._draws(setting, method)
         ]
-        self._fit(wanted)
-        told = "; ".join(f"{method} {choice}" for method, choice in chosen.items())
-        report(f"  {setting.name}: chosen on development data: {told}")
-        results: dict[str, list[CandidateOutcome]] = {method: [] for method in chosen}
-        for task in wanted:
+        self._fit(tasks)
+        parts = "; ".join(f"{method} {choice}" for method, choice in choices.items())
+        report(f"  {setting.name}: chosen on development data: {parts}")
+        results: dict[str, list[CandidateOutcome]] = {method: [] for method in choices}
+        for task in tasks:
             results[task.method].append(self.outcomes[task])
         return rows_of(setting, results)
 
@@ -266,8 +266,8 @@ class Results:
         where = self.gold_at if method == GOLD and self.gold_at is not None else setting
         return CandidateTask(where, draw, method, choice)
 
-    def _fit(self, wanted: Sequence[CandidateTask]) -> None:
-        tasks = [task for task in dict.fromkeys(wanted) if task not in self.outcomes]
+    def _fit(self, requested: Sequence[CandidateTask]) -> None:
+        tasks = [task for task in dict.fromkeys(requested) if task not in self.outcomes]
         # Slow fits come first, so that no core waits long for the last of them.
         tasks.sort(key=lambda task: (task.method != CL_SVM, -task.choice.price))
         self.outcomes |= dict(zip(tasks, self.run(tasks)))
@@ -280,24 +280,24 @@ class Results:
         return min(tried, key=lambda choice: (-score(choice), choice.price, choice.inside or 0.0))
 
 
-def rows_of(setting: CandidateSetting, found: Mapping[str, Sequence[CandidateOutcome]]) -> list[Row]:
+def rows_of(setting: CandidateSetting, results: Mapping[str, Sequence[CandidateOutcome]]) -> list[Row]:
     """The metrics of each method; then by how much one is better than another (`PAIRS`), with a paired t-test."""
     rows: list[Row] = []
-    for method, outcomes in found.items():
+    for method, outcomes in results.items():
         for number, metric in enumerate(outcomes[0].test):
             paper = setting.paper.get(method) if number == 0 else None
             rows.append(row(setting.name, method, metric, [o.test[metric] for o in outcomes], paper=paper))
     for one, other in PAIRS:
-        if one in found and other in found:
-            rows += difference_rows(setting, found, one, other)
+        if one in results and other in results:
+            rows += difference_rows(setting, results, one, other)
     return rows
 
 
 def difference_rows(
-    setting: CandidateSetting, found: Mapping[str, Sequence[CandidateOutcome]], one: str, other: str
+    setting: CandidateSetting, outcomes: Mapping[str, Sequence[CandidateOutcome]], one: str, other: str
 ) -> list[Row]:
     """The mean difference over draws in the first metric, and its p-value where there are at least two draws."""
-    a, b = ([next(iter(outcome.test.values())) for outcome in found[side]] for side in (one, other))
+    a, b = ([next(iter(outcome.test.values())) for outcome in outcomes[side]] for side in (one, other))
     paper, name = setting.paper, f"{one} - {other}"
     published = round(paper[one] - paper[other], 2) if one in paper and other in paper else None
     rows = [row(setting.name, name, "difference", [x - y for x, y in zip(a, b)], paper=published)]

@@ -121,9 +121,11 @@ def f1_of(weights: Floats, words: Sequence[Word]) -> float:
     """F1 of links, in per cent."""
     batch = STRUCTURE.batch([word.x for word in words])
     choices = batch.best(weights).labels
-    told = [STRUCTURE.decode(word.x, choices[a:b]) for word, a, b in zip(words, batch.starts[:-1], batch.starts[1:])]
+    predicted = [
+        STRUCTURE.decode(word.x, choices[a:b]) for word, a, b in zip(words, batch.starts[:-1], batch.starts[1:])
+    ]
     gold = [GoldLinks(frozenset(links_of(word.y)), frozenset(links_of(word.y))) for word in words]
-    return 100.0 * score_alignments(gold, [links_of(pairs) for pairs in told]).f1
+    return 100.0 * score_alignments(gold, [links_of(pairs) for pairs in predicted]).f1
 
 
 def read_words(path: Path) -> list[Word]:

@@ -109,10 +109,10 @@ def fit(study: PairStudy, task: PairTask) -> list[PairOutcome]:
         for method, weights in learned.items():
             score = float(held.right(_finding(method, start, weights), weights).mean()) if dev.zs else 0.0
             results[method].append((score, -price, weights))
-    asked, outcomes = _asked(structure, study.test), []
+    questions, outcomes = _asked(structure, study.test), []
     for method in task.methods:
         _, price, weights = max(results[method], key=lambda one: one[:2])
-        outcomes.append(PairOutcome(-price, asked.right(_finding(method, start, weights), weights)))
+        outcomes.append(PairOutcome(-price, questions.right(_finding(method, start, weights), weights)))
     return outcomes
 
 

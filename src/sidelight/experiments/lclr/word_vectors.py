@@ -64,12 +64,12 @@ class WordSimilarity:
 def word_vectors(sentences: Sequence[Sequence[str]], *, seed: int = 0) -> WordVectors:
     """Vectors of the most frequent words of some sentences."""
     counts = Counter(word for sentence in sentences for word in sentence)
-    kept = [word for word, count in counts.most_common(WORDS) if count >= 3]
-    places = {word: place for place, word in enumerate(kept)}
+    words = [word for word, count in counts.most_common(WORDS) if count >= 3]
+    places = {word: place for place, word in enumerate(words)}
     ids = np.array([places.get(word, -1) for sentence in sentences for word in (*sentence, "")])  # −1 between sentences
     total = sum(counts.values())
     rarity = {word: float(np.log(total / count) / np.log(total)) for word, count in counts.items()}
-    return WordVectors(places, _directions(_information(ids, len(kept)), seed), rarity)
+    return WordVectors(places, _directions(_information(ids, len(words)), seed), rarity)
 
 
 def _information(ids: Ints, n_words: int) -> Any:

@@ -42,9 +42,9 @@ class StrangersCorpus:
     test: LabelledExamples
     listing: Listing = "labels"  # what a dictionary lists for a word: labels, or types without B- and I-
 
-    def score(self, right: Sequence[Any], found: Sequence[Any]) -> float:
+    def score(self, right: Sequence[Any], predicted: Sequence[Any]) -> float:
         """Span F1 or token accuracy, in per cent."""
-        evaluation = evaluate(right, found)
+        evaluation = evaluate(right, predicted)
         return evaluation.f1 if self.metric == "span_f1" else evaluation.accuracy
 
 
@@ -143,8 +143,8 @@ def begin_marked(y: Sequence[str]) -> list[str]:
 
 def _without_marks(examples: LabelledExamples) -> LabelledExamples:
     """The sentences of CoNLL-2003 in BIO, without the lines that begin a document."""
-    kept = [i for i, x in enumerate(examples.xs) if x[0] != "-DOCSTART-"]
-    return LabelledExamples([examples.xs[i] for i in kept], [begin_marked(examples.ys[i]) for i in kept])
+    positions = [i for i, x in enumerate(examples.xs) if x[0] != "-DOCSTART-"]
+    return LabelledExamples([examples.xs[i] for i in positions], [begin_marked(examples.ys[i]) for i in positions])
 
 
 def _in_blocks(

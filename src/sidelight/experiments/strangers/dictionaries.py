@@ -25,8 +25,8 @@ def dictionary_of(corpus: StrangersCorpus) -> Dictionary:
     known = set(corpus.labels)
     types = corpus.listing == "types"
     results = listed_labels(corpus.elsewhere, types=types)
-    kept = {word: labels & known for word, labels in results.items()}
-    return {word: labels for word, labels in kept.items() if labels}
+    entries = {word: labels & known for word, labels in results.items()}
+    return {word: labels for word, labels in entries.items() if labels}
 
 
 def listed_labels(examples: LabelledExamples, *, types: bool, floor: int = FLOOR) -> dict[str, frozenset[str]]:

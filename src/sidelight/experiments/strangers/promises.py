@@ -43,10 +43,10 @@ def means_of(outcomes: Iterable[CellOutcome]) -> dict[tuple[str, str], float]:
 def gains_of(outcomes: Sequence[CellOutcome], methods: Iterable[str]) -> dict[tuple[str, str], float]:
     """Mean over draws of the difference from gold alone with the same draw, by setting and method."""
     base = {_draw(outcome): outcome.score for outcome in outcomes if outcome.cell.method == GOLD}
-    wanted = set(methods)
+    names = set(methods)
     results: dict[tuple[str, str], list[float]] = {}
     for outcome in outcomes:
-        if outcome.cell.method in wanted and _draw(outcome) in base:
+        if outcome.cell.method in names and _draw(outcome) in base:
             gain = outcome.score - base[_draw(outcome)]
             results.setdefault((outcome.cell.setting, outcome.cell.method), []).append(gain)
     return {key: fmean(values) for key, values in results.items()}

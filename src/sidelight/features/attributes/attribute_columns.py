@@ -113,7 +113,7 @@ def tables_of(tokens: Sequence[Mapping[Any, Any]], counts: Ints) -> list[Attribu
 def _of_one_size(tokens: list[Mapping[Any, Any]], where: Ints) -> list[AttributeTable]:
     """Tokens with as many names; mostly these are the same ones, so that this is tried first."""
     names = tuple(tokens[0])
-    if set(map(type, tokens)) == {dict}:  # a defaultdict makes what it lacks
+    if set(map(type, tokens)) == {dict}:  # a defaultdict would create missing values
         try:
             return [AttributeTable(names, where, list(chain.from_iterable(map(_getter(names), tokens))))]
         except KeyError:

@@ -156,8 +156,8 @@ class AttributeExtractor:
 
     def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         check_kinds(xs, self.trained)
-        kept = len(self._keys) + len(self._of_columns) + len(self._of_pairs) + len(self._of_names)
-        if kept > max(KEPT, 4 * self.n_attributes):
+        size = len(self._keys) + len(self._of_columns) + len(self._of_pairs) + len(self._of_names)
+        if size > max(KEPT, 4 * self.n_attributes):
             self._forget()
         rows, unknown = self._rows(xs)
         if unknown > len(rows.indices):
@@ -268,7 +268,7 @@ class AttributeExtractor:
         self.known = AttributeNames.restored(spec, tensors)
         self._forget()
         self.n_dense = whole_of(spec, "n_dense", high=2**31 - 1)
-        kinds = list_of(spec, "tokens") if "tokens" in spec else KINDS  # earlier files do not say
+        kinds = list_of(spec, "tokens") if "tokens" in spec else KINDS  # missing in earlier files
         self.trained = {text_of({"tokens": kind}, "tokens", among=(*KINDS, NAMED_LISTS)) for kind in kinds}
         return self
 
@@ -289,7 +289,7 @@ class AttributeExtractor:
 
 @dataclass(frozen=True, slots=True)
 class _Items:
-    """The tokens of a batch where all are dicts, or all are lists: what they hold, one thing after the other."""
+    """The tokens of a batch that are all dicts, or all lists: their items, one after another."""
 
     tokens: list[Any]
     pairs: bool  # items of dicts, not names
@@ -303,7 +303,7 @@ class _Items:
         return cls(tokens, pairs) if pairs or kinds <= {list, tuple} else None
 
     def blocks(self) -> Iterator[_Items]:
-        """The same in parts that stay in a processor's cache while they are read."""
+        """The same in parts that fit into a processor's cache."""
         for begin in range(0, len(self.tokens), BLOCK):
             yield _Items(self.tokens[begin : begin + BLOCK], self.pairs)
 
@@ -328,5 +328,5 @@ class _Items:
         return chain.from_iterable(map(methodcaller("items"), self.tokens) if self.pairs else self.tokens)
 
     def counts(self) -> Ints:
-        """How many there are in each token. # [T]"""
+        """The number of items of each token. # [T]"""
         return np.fromiter(map(len, self.tokens), dtype=np.int64, count=len(self.tokens))

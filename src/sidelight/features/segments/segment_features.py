@@ -72,7 +72,7 @@ class SegmentExtractor:
         return f"hash:{attribute}" if self.features.hash_bits is not None else self.names[attribute]
 
     def state(self) -> tuple[dict[str, Any], Tensors]:
-        """What a model file keeps: JSON values and arrays."""
+        """The state for model files: JSON values and arrays."""
         spec = {
             "families": list(self.features.families),
             "column": self.features.column,

@@ -197,7 +197,7 @@ def pair_scores(strings: Strings, lo: int, hi: int, weights: Floats, out: Floats
     places, values = np.empty(MOST, np.int64), np.empty(MOST)
     for number in range(lo, hi):
         a, b, c, d = starts[number], starts[number + 1], ends[number], ends[number + 1]
-        alone = np.zeros(d - c + 1)  # sums of what right symbols with nothing are worth
+        alone = np.zeros(d - c + 1)  # cumulated scores of unaligned right symbols
         for j in range(c, d):
             count = _nothing(kind, 1, two, c, d, j, bits, places, values) if free else 0
             alone[j - c + 1] = alone[j - c] + _dot(places, values, count, weights)
@@ -293,23 +293,23 @@ def add_pairs(strings: Strings, slopes: Floats, gradient: Floats) -> None:
                 gradient[places[k]] += values[k] * alone[j - c]
 
 
-def pair_differences(strings: Strings, wanted: Differences) -> SparseRows:
+def pair_differences(strings: Strings, differences: Differences) -> SparseRows:
     """The rows wanted; outputs are choices of left symbols [T]."""
     symbols = np.diff(strings.starts) + np.diff(strings.ends)
 
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(strings, part, room)
 
-    return filled_rows(wanted, lambda part: 1 + 2 * MOST * symbols[part.which], fill)
+    return filled_rows(differences, lambda part: 1 + 2 * MOST * symbols[part.which], fill)
 
 
 @kernel
-def _fill(strings: Strings, wanted: Differences, room: RowRoom) -> None:
-    for r, i in enumerate(wanted.which):
-        count = begin_row(room, wanted.thresholds[r])
-        count = _add_output(strings, i, wanted.plus, wanted.scales[r], room, count)
-        if wanted.minus.shape[0] > 0:
-            count = _add_output(strings, i, wanted.minus, -wanted.scales[r], room, count)
+def _fill(strings: Strings, differences: Differences, room: RowRoom) -> None:
+    for r, i in enumerate(differences.which):
+        count = begin_row(room, differences.thresholds[r])
+        count = _add_output(strings, i, differences.plus, differences.scales[r], room, count)
+        if differences.minus.shape[0] > 0:
+            count = _add_output(strings, i, differences.minus, -differences.scales[r], room, count)
         end_row(room, r, count)
 
 

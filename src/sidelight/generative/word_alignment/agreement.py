@@ -117,7 +117,7 @@ def expect(
 
     parts = shards(text.cell_starts[first : last + 1] - base, tokens=SHARD_CELLS)
     results = threads(work, parts, n_jobs=n_jobs)
-    sums_of_parts = np.array([part.told for part in results]).reshape(-1, 5)
+    sums_of_parts = np.array([part.figures for part in results]).reshape(-1, 5)
     return Posteriors(
         *links,
         nulls[0][text.target_starts[first] : text.target_starts[last]],

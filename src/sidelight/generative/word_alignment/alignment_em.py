@@ -177,7 +177,7 @@ def sharded_alignment(em: AlignmentEM, place: Place) -> AlignmentEM:
     ]
     held = place.hold(pieces)
     own = {name: getattr(em, name) for name in AlignmentEM.__slots__}
-    return ShardedAlignmentEM(**own, held=held.made(_made, held.n_jobs), entries=entries)
+    return ShardedAlignmentEM(**own, held=held.derive(_made, held.n_jobs), entries=entries)
 
 
 class InOrder:

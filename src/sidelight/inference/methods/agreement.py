@@ -53,7 +53,7 @@ class Side(NamedTuple):
         totals: Floats = np.bincount(self.links[linked], weights=shares[linked], minlength=count).astype(np.float64)
         return totals
 
-    def made(self, labels: Ids, count: int) -> Floats:
+    def link_counts(self, labels: Ids, count: int) -> Floats:
         """Which links an output makes. # [links]"""
         links = self.links[np.arange(len(labels)), labels]
         return np.bincount(links[links >= 0], minlength=count).astype(np.float64)
@@ -139,7 +139,7 @@ def agreed_outputs(first: Side, second: Side, *, max_rounds: int = 200, n_jobs: 
             space, scores = side.raised(sign * multipliers)
             sides.append(space.best(scores, n_jobs=n_jobs))
         values = sides[0].values + sides[1].values
-        apart = first.made(sides[0].labels, count) - second.made(sides[1].labels, count)
+        apart = first.link_counts(sides[0].labels, count) - second.link_counts(sides[1].labels, count)
         norms = np.bincount(owners[owners >= 0], weights=(apart * apart)[owners >= 0], minlength=size)
         if rounds == 1:
             levels = LEVEL * (1.0 + np.abs(values))

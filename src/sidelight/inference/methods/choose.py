@@ -30,25 +30,25 @@ def solve(
     *,
     method: Method = "auto",
     names: Sequence[str] = (),
-    given: Folded | None = None,
+    folding: Folded | None = None,
     most_states: int = MOST_STATES,
     beam_width: int = WIDTH,
 ) -> Solution:
     """The best output of a problem, or a good one where the method is not exact (`Solution.exact`).
 
     Raises `Infeasible`, naming the rules in conflict, where no output is legal; a method that is asked for by name
-    raises `Intractable` rather than leave the problem to another. `names` are those of the rules, `given` is the
+    raises `Intractable` rather than leave the problem to another. `names` are those of the rules, `folding` is the
     folded problem where it is known.
     """
     method = check_method(method)
     if method == "auto":
-        return _auto(problem, names, given, most_states)
+        return _auto(problem, names, folding, most_states)
     if not problem.length:  # without variables there is nothing to search
-        return dynamic(problem, names=names, given=given)
+        return dynamic(problem, names=names, folding=folding)
     if method == "beam":
-        return beam(problem, names=names, given=given, width=beam_width)
-    if given is not None and method in ON_FOLDED:
-        return _solver(method)(problem, names=names, given=given)
+        return beam(problem, names=names, folding=folding, width=beam_width)
+    if folding is not None and method in ON_FOLDED:
+        return _solver(method)(problem, names=names, folding=folding)
     return _solver(method)(problem, names=names)
 
 
@@ -85,10 +85,10 @@ def _solver(method: str) -> Callable[..., Solution]:
             return solve_lagrangian
 
 
-def _auto(problem: RuledProblem, names: Sequence[str], given: Folded | None, most_states: int) -> Solution:
-    given = folded(problem, names=names) if given is None else given
+def _auto(problem: RuledProblem, names: Sequence[str], folding: Folded | None, most_states: int) -> Solution:
+    folding = folded(problem, names=names) if folding is None else folding
     try:
-        solution = solve_lazily(given, most_states=most_states)
+        solution = solve_lazily(folding, most_states=most_states)
     except Intractable:
         return _solver("ilp")(problem, names=names)
     if solution is None:

@@ -66,7 +66,7 @@ def solve_program(
             if optimum.point is not None:
                 labels = labels_of(optimum.point, columns)
         if bound == -math.inf:
-            raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
+            raise infeasible(problem.clauses, lambda subset: feasible(problem, subset), names)
         left = [k for k in folded_problem.counters if k not in counters]
         broken = list(folded_problem.broken(labels, left) if lazy else left)
         if not broken:
@@ -144,14 +144,14 @@ def solve_relaxation(problem: RuledProblem, *, names: Sequence[str] = ()) -> Sol
     if folded_problem.constant < math.inf:
         optimum = solve(lowered(folded_problem), integer=False)
     if optimum.point is None:
-        raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
+        raise infeasible(problem.clauses, lambda subset: feasible(problem, subset), names)
     candidates = [labels_of(optimum.point, folded_problem.columns)]
     if not is_whole(optimum.point, folded_problem.columns):
         candidates += _rounded(folded_problem, optimum.point[: folded_problem.columns.offsets[-1]])
     value, labels = max((problem.value(known), known) for known in (tuple(one.tolist()) for one in candidates))
     if value == -math.inf:
         if not feasible(problem, problem.clauses):
-            raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
+            raise infeasible(problem.clauses, lambda subset: feasible(problem, subset), names)
         raise Intractable("the linear relaxation has no legal output near it; use the integer program")
     exact = optimum.value <= value + CLOSE * max(1.0, abs(value))
     return Solution(

@@ -194,7 +194,7 @@ def _read(
     outs: set[tuple[int, int]] = set()
     for clause, (expression, holds) in local:
         outs.update((clause, column) for column in _ruled_out(expression, holds, columns))
-    kept: list[tuple[int, float, ColumnForm, float, float, int]] = []  # group, share, φ, b, price, clause
+    bounds: list[tuple[int, float, ColumnForm, float, float, int]] = []  # group, share, φ, b, price, clause
     for r in range(len(rows.low)):
         entries = slice(int(rows.starts[r]), int(rows.starts[r + 1]))
         terms = {int(c): int(w) for c, w in zip(rows.columns[entries], rows.weights[entries])}
@@ -206,28 +206,28 @@ def _read(
                 continue
             form = ColumnForm({c: sign * w for c, w in own.items()})
             if slack is not None:
-                kept.append((slack, float(abs(terms[slack])), form, bound, float(rows.cost[slack]), clause))
+                bounds.append((slack, float(abs(terms[slack])), form, bound, float(rows.cost[slack]), clause))
             elif columns.bounds(form)[0] >= bound:
                 outs.update((clause, column) for column in _above_least(form, bound, columns))
             else:
-                kept.append((HARD, 0.0, form, bound, math.inf, clause))
-    kept.sort(key=lambda row: row[0])
-    slacks = list(dict.fromkeys(row[0] for row in kept if row[0] != HARD))
+                bounds.append((HARD, 0.0, form, bound, math.inf, clause))
+    bounds.sort(key=lambda row: row[0])
+    slacks = list(dict.fromkeys(row[0] for row in bounds if row[0] != HARD))
     numbers = {slack: g for g, slack in enumerate(slacks)}
     return Expectations(
         ruled_out=np.array(sorted({column for _, column in outs}), np.int64),
         cost=rows.cost[: columns.count],
         constant=rows.constant,
-        starts=np.cumsum([0, *(len(form.terms) for _, _, form, *_ in kept)]).astype(np.int64),
-        columns=np.array([c for _, _, form, *_ in kept for c in form.terms], np.int64),
-        weights=np.array([w for _, _, form, *_ in kept for w in form.terms.values()], np.float64),
-        bound=np.array([bound for _, _, _, bound, *_ in kept], np.float64),
-        group=np.array([HARD if slack == HARD else numbers[slack] for slack, *_ in kept], np.int64),
-        share=np.array([share for _, share, *_ in kept], np.float64),
-        price=np.array([next(row[4] for row in kept if row[0] == slack) for slack in slacks], np.float64),
+        starts=np.cumsum([0, *(len(form.terms) for _, _, form, *_ in bounds)]).astype(np.int64),
+        columns=np.array([c for _, _, form, *_ in bounds for c in form.terms], np.int64),
+        weights=np.array([w for _, _, form, *_ in bounds for w in form.terms.values()], np.float64),
+        bound=np.array([bound for _, _, _, bound, *_ in bounds], np.float64),
+        group=np.array([HARD if slack == HARD else numbers[slack] for slack, *_ in bounds], np.int64),
+        share=np.array([share for _, share, *_ in bounds], np.float64),
+        price=np.array([next(row[4] for row in bounds if row[0] == slack) for slack in slacks], np.float64),
         counted=np.array(counted, np.bool_),
         names=names,
-        clause=np.array([row[5] for row in kept], np.int64),
+        clause=np.array([row[5] for row in bounds], np.int64),
         outs=np.array(sorted(outs), np.int64).reshape(-1, 2),
     )
 

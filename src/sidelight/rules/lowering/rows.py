@@ -180,24 +180,24 @@ class Lowering:
                 unless = unless.plus(self._literal(part, True))
             self._require(hard[-1], unless)
             return
-        for chosen in self._choices(hard):
+        for choice in self._choices(hard):
             others = unless
-            for part in chosen[:-1]:
+            for part in choice[:-1]:
                 form = self._form(part)
                 if form is None:
                     raise Intractable("it combines two conditions that have no linear reading together")
                 others = others.plus(form)
-            self._require(chosen[-1], others)
+            self._require(choice[-1], others)
 
     def _choices(self, hard: Sequence[Signed]) -> list[list[Signed]]:
         """A disjunction of conjunctions, multiplied out; parts that cannot be expanded come last."""
-        chosen: list[list[Signed]] = [[]]
+        choices: list[list[Signed]] = [[]]
         for part in sorted(hard, key=lambda part: self._conjuncts(part) is None):
             options = self._conjuncts(part) or [part]
-            chosen = [[*before, option] for before in chosen for option in options]
-            if len(chosen) > MOST_ROWS:
+            choices = [[*before, option] for before in choices for option in options]
+            if len(choices) > MOST_ROWS:
                 raise Intractable(f"its linear reading takes more than {MOST_ROWS} rows")
-        return chosen
+        return choices
 
     def _conjuncts(self, what: Signed) -> list[Signed] | None:
         expression, holds = _plain(*what)
@@ -265,10 +265,10 @@ class Lowering:
             column = self.columns.count + len(self._upper)
             self._upper.append(1)
             self._reified[id(expression)] = expression, column, set()
-        _, column, said = self._reified[id(expression)]
+        _, column, meanings = self._reified[id(expression)]
         form = ColumnForm({column: 1})
-        if positive not in said:
-            said.add(positive)
+        if positive not in meanings:
+            meanings.add(positive)
             self._require((expression, positive), form.opposite() if positive else form)
         return form
 

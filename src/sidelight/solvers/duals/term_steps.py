@@ -58,18 +58,18 @@ def sweep_terms(
         raise ValueError("steps of whole terms need a working set with values")
     terms = pool.terms[: pool.count]
     pool.products.make_room(terms)
-    asked = np.zeros(pool.count, dtype=bool)
-    asked[cuts] = True
+    requested = np.zeros(pool.count, dtype=bool)
+    requested[cuts] = True
     visited = np.zeros(pool.n_terms, dtype=bool)
     visited[terms[cuts]] = True
-    chosen = np.flatnonzero((asked | (pool.alphas[: pool.count] > 0.0)) & visited[terms])
-    members = chosen[np.argsort(terms[chosen], kind="stable")]
-    ptr = offsets_of(np.bincount(terms[chosen], minlength=pool.n_terms))
+    selection = np.flatnonzero((requested | (pool.alphas[: pool.count] > 0.0)) & visited[terms])
+    members = selection[np.argsort(terms[selection], kind="stable")]
+    ptr = offsets_of(np.bincount(terms[selection], minlength=pool.n_terms))
     grams = pool.products.places, pool.products.rooms, pool.products.at, pool.products.gram
     rows = pool.begin, pool.end, pool.indices, pool.values, pool.offsets, pool.norms
     active = np.flatnonzero(visited & (prices > 0.0))
-    given = TermCuts(*rows, prices, pool.alphas, pool.sums, weights, ptr, members, *grams, active)
-    return steps(given, at_most, enough, state)
+    cuts_of_terms = TermCuts(*rows, prices, pool.alphas, pool.sums, weights, ptr, members, *grams, active)
+    return steps(cuts_of_terms, at_most, enough, state)
 
 
 @inner_kernel

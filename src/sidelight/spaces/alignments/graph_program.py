@@ -148,10 +148,10 @@ class GraphProgram:
         try:
             optimum = solve(program, integer=False, seconds=seconds)
         except Intractable:
-            found = self._with_words(self._likely(None, scores, all_words), scores)
-            if found.choices is None:
+            matching = self._with_words(self._likely(None, scores, all_words), scores)
+            if matching.choices is None:
                 raise
-            return found._replace(bound=max(found.value, float(scores.max(axis=1).sum())))
+            return matching._replace(bound=max(matching.value, float(scores.max(axis=1).sum())))
         left = max(0.0, seconds - (time.monotonic() - began))
         if optimum.point is None:
             return Mapped(None, -math.inf, -math.inf)
@@ -165,9 +165,9 @@ class GraphProgram:
     def _matched(self, scores: Floats, all_words: bool) -> Mapped:
         """The best alignment where no edge can be mapped: a matching of words."""
         table = scores[: self.words[0], : self.words[1] + 1]
-        found = self._with_words(best_matching(table, all_words=all_words), scores)
-        fits = found.choices is not None and self.admits(found.choices, all_words=all_words)
-        return found if fits else Mapped(None, -math.inf, -math.inf)
+        matching = self._with_words(best_matching(table, all_words=all_words), scores)
+        fits = matching.choices is not None and self.admits(matching.choices, all_words=all_words)
+        return matching if fits else Mapped(None, -math.inf, -math.inf)
 
     def _with_words(self, words: Ints | None, scores: Floats) -> Mapped:
         """The alignment of these words, as if it were the best."""

@@ -269,7 +269,7 @@ def swap_beliefs(
     start: Floats,
     end: Floats,
     prices: Floats,  # [N], or empty for ones
-    wanted: bool,  # whether beliefs are; otherwise only log-sums are written
+    with_beliefs: bool,  # whether beliefs are; otherwise only log-sums are written
     values: Floats,  # out [N] log-sums over reorderings and labelings
     moves: Floats,  # out [L, L] expected transitions, times price
     ends: Floats,  # out [2, L] expected starts and ends, times price
@@ -295,14 +295,14 @@ def swap_beliefs(
         value = swap_forward(scores, first, count, exp_moves, *chain)
         if np.isnan(value):
             slow += 1
-            if wanted:
+            if with_beliefs:
                 value = _beliefs_in_logs(scores, first, count, transition, start, end, price, moves, ends)
             else:
                 tokens, tripled, firsts, lasts = _in_three(scores, first, count, transition, start, end)
                 value = log_forward(tokens, 0, count, tripled, firsts, lasts, np.empty(tokens.shape))
-        elif value > -np.inf and wanted:
-            made = (exps, factors, alone, ahead, behind, plain, scales, onto_plain, onto_behind)
-            swap_backward(count, exp_moves, *made, first, price, scores, ends)
+        elif value > -np.inf and with_beliefs:
+            arrays = (exps, factors, alone, ahead, behind, plain, scales, onto_plain, onto_behind)
+            swap_backward(count, exp_moves, *arrays, first, price, scores, ends)
             add_moves(count, plain, onto_plain, price, gathered)
             add_moves(count, ahead, onto_behind, price, gathered)
         values[i] = value

@@ -86,8 +86,8 @@ class ListedSpace(SummedSlotSpace):
         self, scores: SlotScores | VariableScores, *, prices: Floats | None = None, n_jobs: int | None = None
     ) -> VariableBeliefs:
         """Probabilities of choices, times the price of each input."""
-        found = super().beliefs(scores, prices=prices, n_jobs=n_jobs)  # type: ignore[arg-type]
-        return VariableBeliefs(*found, ())
+        slots = super().beliefs(scores, prices=prices, n_jobs=n_jobs)  # type: ignore[arg-type]
+        return VariableBeliefs(*slots, ())
 
     def score(self, scores: SlotScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
         """The score of given choices of each input, less what soft rules charge. # [N]"""
@@ -115,8 +115,8 @@ def _projected(one: LegalOutputs, learned: Bytes) -> LegalOutputs:
     order = np.argsort(one.charges, kind="stable")
     seen = np.where(learned[one.outputs] != 0, one.outputs, -1)[order]
     first = np.sort(np.unique(seen, axis=0, return_index=True)[1])
-    kept = np.sort(order[first])
-    return LegalOutputs(one.outputs[kept], one.charges[kept])
+    firsts = np.sort(order[first])
+    return LegalOutputs(one.outputs[firsts], one.charges[firsts])
 
 
 @inner_kernel

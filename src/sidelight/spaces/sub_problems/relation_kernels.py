@@ -51,11 +51,11 @@ def best_relations(
         pairs = n * (n - 1) // 2
         table = np.full((pairs, types, types), -np.inf)  # g
         for p in range(pairs):
-            own, said = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
+            own, charges = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
             for s in range(types):
                 for t in range(types):
                     for r in range(relations):
-                        worth = own[types + r] + said[s, t, r]
+                        worth = own[types + r] + charges[s, t, r]
                         if worth > table[p, s, t]:
                             table[p, s, t] = worth
         best, alone = np.zeros(n, np.int64), np.empty((n, types))
@@ -77,13 +77,13 @@ def best_relations(
         for a in range(n):
             for b in range(a + 1, n):
                 p = pair_number(a, b, n)
-                own, said = scores[first + n + p], tables[table_of[pair_starts[number] + p], best[a], best[b]]
+                own, charges = scores[first + n + p], tables[table_of[pair_starts[number] + p], best[a], best[b]]
                 at = 0
                 for r in range(1, relations):
-                    if own[types + r] + said[r] > own[types + at] + said[at]:
+                    if own[types + r] + charges[r] > own[types + at] + charges[at]:
                         at = r
                 choices[first + n + p] = types + at
-                values[number] += own[types + at] + said[at]
+                values[number] += own[types + at] + charges[at]
     return -1
 
 
@@ -186,16 +186,16 @@ def sum_relations(
         pairs = n * (n - 1) // 2
         table = np.empty((pairs, types, types))
         for p in range(pairs):
-            own, said = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
+            own, worth = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
             for s in range(types):
                 for t in range(types):
                     top = -np.inf
                     for r in range(relations):
-                        top = max(top, own[types + r] + said[s, t, r])
+                        top = max(top, own[types + r] + worth[s, t, r])
                     mass = 0.0
                     if top > -np.inf:
                         for r in range(relations):
-                            mass += np.exp(own[types + r] + said[s, t, r] - top)
+                            mass += np.exp(own[types + r] + worth[s, t, r] - top)
                     table[p, s, t] = top + np.log(mass) if top > -np.inf else -np.inf
         one, both = np.zeros((n, types)), np.zeros((pairs, types, types))
         total = _visit(scores[first : first + n], table, n, types, 0.0, False, one, both)
@@ -207,12 +207,12 @@ def sum_relations(
             for t in range(types):
                 shares[first + a, t] = one[a, t]
         for p in range(pairs):
-            own, said = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
+            own, worth = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
             for s in range(types):
                 for t in range(types):
                     if both[p, s, t] > 0.0:
                         for r in range(relations):
-                            part = np.exp(own[types + r] + said[s, t, r] - table[p, s, t])
+                            part = np.exp(own[types + r] + worth[s, t, r] - table[p, s, t])
                             shares[first + n + p, types + r] += both[p, s, t] * part
 
 

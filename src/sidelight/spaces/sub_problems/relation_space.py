@@ -95,8 +95,8 @@ class RelationSpace(SummedSlotSpace):
         self, scores: SlotScores | VariableScores, *, prices: Floats | None = None, n_jobs: int | None = None
     ) -> VariableBeliefs:
         """Probabilities of choices, times the price of each input."""
-        found = super().beliefs(scores, prices=prices, n_jobs=n_jobs)  # type: ignore[arg-type]
-        return VariableBeliefs(*found, ())
+        slots = super().beliefs(scores, prices=prices, n_jobs=n_jobs)  # type: ignore[arg-type]
+        return VariableBeliefs(*slots, ())
 
     def score(self, scores: SlotScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
         """The score of given choices of each input, less what soft rules charge. # [N]"""

@@ -152,8 +152,8 @@ def _plus(a: float, b: float) -> float:
 def sums(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, log_sums: Floats, shares: Floats) -> None:
     """Log-sums over all trees, and the probability of each head. # shares: out [T, H], of zeros; or [0, H]"""
     most = longest(starts, lo, hi) + 1
-    wanted = shares.shape[0] > 0
-    steps = np.empty((most if wanted else 1, most, most))  # the weights before each elimination
+    with_shares = shares.shape[0] > 0
+    steps = np.empty((most if with_shares else 1, most, most))  # the weights before each elimination
     now, slope = np.empty((most, most)), np.empty((most, most))
     order, weighed = np.empty(most, np.int32), np.empty(most)
     for sentence in range(lo, hi):
@@ -162,8 +162,8 @@ def sums(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, log_sums:
         for m in range(1, n + 1):
             for h in range(n + 1):
                 now[h, m] = scores[first + m - 1, h] if h != m else -np.inf
-        log_sums[sentence] = _eliminate(n, single, now, steps, wanted, order, weighed)
-        if wanted and log_sums[sentence] > -np.inf:
+        log_sums[sentence] = _eliminate(n, single, now, steps, with_shares, order, weighed)
+        if with_shares and log_sums[sentence] > -np.inf:
             _go_back(n, single, now, steps, order, weighed, slope)
             for m in range(n):
                 for h in range(n + 1):
@@ -172,7 +172,9 @@ def sums(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, log_sums:
 
 
 @inner_kernel
-def _eliminate(n: int, single: bool, now: Floats, steps: Floats, wanted: bool, order: Ids, weighed: Floats) -> float:
+def _eliminate(
+    n: int, single: bool, now: Floats, steps: Floats, with_shares: bool, order: Ids, weighed: Floats
+) -> float:
     """Take one node after another out; returns the log-sum. # now: [n + 1, n + 1] log-weights of arcs h → m"""
     left = np.ones(n + 1, np.uint8)
     total = 0.0
@@ -193,7 +195,7 @@ def _eliminate(n: int, single: bool, now: Floats, steps: Floats, wanted: bool, o
         order[step], weighed[step] = v, weight
         total += weight
         left[v] = 0
-        if wanted:
+        if with_shares:
             steps[step, : n + 1, : n + 1] = now[: n + 1, : n + 1]
         for m in range(1, n + 1):
             if left[m] and now[v, m] > -np.inf:

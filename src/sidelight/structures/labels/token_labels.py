@@ -136,7 +136,7 @@ class TokenLabels:
         """The penalties of rules: their own, or learned from right outputs."""
         return penalties_of(rules, self._sequences_of(xs), self._sequences_of(ys))
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Nothing."""
         return {}
 

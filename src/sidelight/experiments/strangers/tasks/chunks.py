@@ -61,13 +61,13 @@ def _word(x: Sentence, t: int) -> str:
 @rule
 def to_before_verbs(x: Sentence, y: Any) -> Any:
     """To before a verb goes on with a verb before it, or begins a verb phrase; before others it is a preposition."""
-    told = []
+    votes = []
     for t in x.positions[:-1]:
         if _tag(x, t) == "TO":
             verb = _tag(x, t + 1) == "VB"
             after = t > 0 and _tag(x, t - 1) in VERBS
-            told.append(one_of(y[t], (("I-VP",) if after else ("B-VP",)) if verb else ("B-PP", "I-NP", "I-PP")))
-    return every(told)
+            votes.append(one_of(y[t], (("I-VP",) if after else ("B-VP",)) if verb else ("B-PP", "I-NP", "I-PP")))
+    return every(votes)
 
 
 @rule
