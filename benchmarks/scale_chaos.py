@@ -55,15 +55,15 @@ def run(*, quick: bool, kills: int = KILLS) -> dict[str, Any]:
     if quick:
         families = {name: families[name] for name in ("crf", "jlis", "prediction", "em in files")}
     share = 1 if quick else -(-kills // len(families))
-    rows = [_told(_family(name, fit, here, place, share)) for name, fit in families.items()]
-    drivers = [_told(_learning(name, 1 if quick else DRIVERS)) for name in ("crf", "em")]
-    drivers.append(_told(_predicting(1 if quick else DRIVERS)))
+    rows = [_row(_family(name, fit, here, place, share)) for name, fit in families.items()]
+    drivers = [_row(_learning(name, 1 if quick else DRIVERS)) for name in ("crf", "em")]
+    drivers.append(_row(_predicting(1 if quick else DRIVERS)))
     changed = [row["family"] for row in (*rows, *drivers) if row["changed"]]
     told = {name: sum(row[name] for row in rows) for name in ("fits", "kills", "in_a_row", "restarts")}
     return {"families": rows, "drivers": drivers, **told, "changed": changed}
 
 
-def _told(row: dict[str, Any]) -> dict[str, Any]:
+def _row(row: dict[str, Any]) -> dict[str, Any]:
     print("    " + ", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
     return row
 

@@ -54,7 +54,7 @@ def test_a_cluster_that_is_lost_is_told_of_and_the_fit_goes_on_elsewhere(process
     found = subprocess.run(given, cwd=tests, capture_output=True, text=True, check=False, timeout=300)
     assert (
         found.stdout.startswith(f"the Ray cluster local {said}")
-        and "with a checkpoint it goes on from the last round" in found.stdout
+        and "with a checkpoint it continues from the last round" in found.stdout
     )
     evidence, options = placed_fits.FITS["crf"]
     told = {**options, "max_rounds": ROUNDS, "n_jobs": 1, "place": ThreadPlace(shard_tokens=placed_fits.TOKENS)}

@@ -78,11 +78,11 @@ def _document(path: Path) -> Document:
     bare = Document(path.stem, text, lines, (), shown_name(text_file), numbers)
     if not marks_file.exists():
         return bare
-    answers = _said(bare, marks_file)
+    answers = _answer(bare, marks_file)
     return Document(path.stem, text, lines, (answers,), bare.file, numbers)
 
 
-def _said(doc: Document, path: Path) -> AnnotatorAnswer:
+def _answer(doc: Document, path: Path) -> AnnotatorAnswer:
     file = shown_name(path)
     annotations, relations, misfits = list[Annotation](), list[Relation](), list[Misfit]()
     for number, line in enumerate(read_lines(path), start=1):

@@ -125,7 +125,7 @@ def _document(
     sure = [results for truth, results in answers if truth]
     if sure and len(sure) < len(answers):
         dropped.append(bare.misfit("has annotations beside one that is marked as ground truth"))
-    readings = [_said(bare, results, place, offsets) for results in sure or [results for _, results in answers]]
+    readings = [_answer(bare, results, place, offsets) for results in sure or [results for _, results in answers]]
     if dropped and readings:
         readings[0] = AnnotatorAnswer(readings[0].annotations, readings[0].relations, (*dropped, *readings[0].misfits))
     return Document(name, text, bare.lines, tuple(readings), place.file, bare.numbers, bare.source)
@@ -147,7 +147,7 @@ def _text(data: Any, key: str | None, place: FileLine, name: str) -> str:
     return text
 
 
-def _said(doc: Document, results: Sequence[Mapping[str, Any]], place: FileLine, offsets: str) -> AnnotatorAnswer:
+def _answer(doc: Document, results: Sequence[Mapping[str, Any]], place: FileLine, offsets: str) -> AnnotatorAnswer:
     regions, relations, misfits = [], list[Relation](), list[Misfit]()
     for one in results:
         kind, value = one.get("type"), one.get("value")

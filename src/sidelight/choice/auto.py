@@ -28,7 +28,7 @@ from sidelight.choice.plan import (
     unheard,
     without,
 )
-from sidelight.choice.race import FitAndPredict, Race, Told, tokens_in
+from sidelight.choice.race import FitAndPredict, OnFit, Race, tokens_in
 from sidelight.choice.report import Candidate, ChoiceReport, KindVerdict
 from sidelight.evidence import Evidence, Gold
 from sidelight.parallel.place import Place
@@ -62,7 +62,7 @@ class Question:
     place: Place | None = None
 
 
-def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told | None = None) -> ChoiceReport:
+def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: OnFit | None = None) -> ChoiceReport:
     """The chosen plan, with the reasons."""
     began = time.perf_counter()
     offer = question.offer

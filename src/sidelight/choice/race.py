@@ -25,7 +25,7 @@ from sidelight.parallel.place import Place
 FEWEST_BLOCKS = 2
 HALF = 0.5  # standard errors by which a plan must be ahead to stay after another fold
 FitAndPredict = Callable[[Plan, Sequence[Evidence], Sequence[Any]], list[Any]]
-Told = Callable[[int], None]  # called with the number of finished fits
+OnFit = Callable[[int], None]  # called with the number of finished fits
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Race:
     budget: float  # in training tokens
     n_jobs: int | None
     folds: int  # number of folds that together hold out every sentence once
-    progress: Told | None = None
+    progress: OnFit | None = None
     place: Place | None = None  # its workers run whole fits; None: threads
     results: dict[Plan, HeldOut] = field(default_factory=dict)
     spent: float = 0.0

@@ -62,7 +62,7 @@ def command(
         x = _typed(text or "", loaded)
     else:
         column = label_position(file, format=format, labelled=labelled, label_column=label_column)
-        x = _chosen(file, index, loaded, format, column)
+        x = _selected_input(file, index, loaded, format, column)
     with showing.shown():
         effects = None if not rules else constrained(loaded, rules, inference).explain_rules(x)
         explanation = explain(loaded, x)
@@ -85,7 +85,7 @@ def _typed(text: str, model: Model) -> Any:
     return document_of(tokens, model)
 
 
-def _chosen(file: Path, index: int, model: Model, format: str | None, label_column: int | None) -> Any:
+def _selected_input(file: Path, index: int, model: Model, format: str | None, label_column: int | None) -> Any:
     corpus = read_inputs(file, format=format, label_column=label_column)
     x = _listed(file, index, corpus.xs)
     check_fits(model, [(x, corpus.origins[index])])

@@ -53,16 +53,16 @@ class _Heard:
 
     def __init__(self) -> None:
         self._began: list[float] = []
-        self._said = False
+        self._reported = False
 
     def begins(self, name: str) -> None:
         self._began.append(time.perf_counter())
         if len(self._began) > 1:
             return
         pause_collection()
-        if not _watchers and not self._said:
+        if not _watchers and not self._reported:
             LOG.info("compiling what is used for the first time, once; it is kept on disk")
-            self._said = True
+            self._reported = True
         for watcher in list(_watchers):
             watcher.compiling(name)
 

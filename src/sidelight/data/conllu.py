@@ -97,14 +97,14 @@ def _sentence(block: list[str], first: int, kind: str, file: str, tags: int) -> 
         lines.append(number)
     if not x:
         return []
-    trees = _said(cells, lines, kind, file) if kind in DIRECT else None
+    trees = _arcs(cells, lines, kind, file) if kind in DIRECT else None
     good, weight, group = _notes(noted)
     if good is None and kind == "companion":
         FileLine(file, lines[0]).fail("a sentence without an answer", "add a comment # good = yes, or # good = no")
     return [Item(tuple(x), trees, good, group, weight, origin=Origin(file, lines), source=tuple(block))]
 
 
-def _said(cells: list[list[str]], lines: list[int], kind: str, file: str) -> tuple[Arc, ...]:
+def _arcs(cells: list[list[str]], lines: list[int], kind: str, file: str) -> tuple[Arc, ...]:
     arcs: list[Arc] = []
     for token, (own, number) in enumerate(zip(cells, lines), start=1):
         place = FileLine(file, number)

@@ -127,7 +127,7 @@ class AutomaticEstimator(Estimator):
         kind.
         """
         self.evidence_ = counted(pieces)
-        rules = len(self._asked(None))
+        rules = len(self._requested_rules(None))
         name, seconds = _called(self.learner)
         return FitLog(
             type(self).__name__,
@@ -157,7 +157,7 @@ class AutomaticEstimator(Estimator):
 
     def _under(self, rules: Sequence[Rule] | None) -> Constrained:
         """The model under the estimator's rules with their learned penalties, or under other rules."""
-        model, requested = self._fitted(), self._asked(rules)
+        model, requested = self._fitted(), self._requested_rules(rules)
         return Constrained(
             model,
             requested,
@@ -168,9 +168,9 @@ class AutomaticEstimator(Estimator):
 
     def _keep_penalties(self, penalties: list[float]) -> None:
         """Store the penalties of the estimator's rules; rules that are set later have their own penalties."""
-        self.penalties_, self._penalised = penalties, self._asked(None)
+        self.penalties_, self._penalised = penalties, self._requested_rules(None)
 
-    def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
+    def _requested_rules(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
         requested = checked_rules(self.rules if rules is None else rules)
         return self._rules_used if rules is None and requested == self._rules_given else requested
 
@@ -231,7 +231,7 @@ class AutomaticEstimator(Estimator):
         parameters = {**self.get_params(), **others}
         return Settings(sequences=self._sequences, **{**parameters, "learner": recipe_of(parameters["learner"])})
 
-    def _chosen(
+    def _auto_choice(
         self, pieces: list[Evidence], validation: tuple[Any, Any] | None, before: Model | None
     ) -> tuple[list[Evidence], Settings]:
         """The evidence and the settings that `learner="auto"` chooses; `choice_` has the reasons."""
@@ -243,7 +243,7 @@ class AutomaticEstimator(Estimator):
             pieces = without(pieces, self.choice_.wrong_functions, **wrong)
         else:
             trials = self._trials(pieces, validation)
-            report = choose(trials.question, trials.fit_and_predict, progress=_told)
+            report = choose(trials.question, trials.fit_and_predict, progress=_show_fits)
             rules, evidence = trials.rules, trials.evidence
             gone = {piece.kind for piece in pieces} - {piece.kind for piece in evidence.evidence}
             self.choice_ = replace(
@@ -336,7 +336,7 @@ def settled(estimator: Fitted) -> Fitted:
     return own.set_params(learner="jlis") if own.get_params()["learner"] == AUTO else own
 
 
-def _told(fits: int) -> None:
+def _show_fits(fits: int) -> None:
     """Show the progress of the choice."""
     shown = present()
     if shown is not None:

@@ -52,19 +52,19 @@ class Estimator:
         return self
 
     def __repr__(self) -> str:
-        parameters = [f"{name}={value!r}" for name, value in self._given()]
+        parameters = [f"{name}={value!r}" for name, value in self._nondefaults()]
         return f"{type(self).__name__}({', '.join(parameters)})"
 
     def _repr_html_(self) -> str:
         """For notebooks: the parameters that differ from the defaults, and the result of the last fit."""
         fitted = self._fit_in_words()
-        parameters = [(name, html.code(_cut(_shown(value)))) for name, value in self._given()]
+        parameters = [(name, html.code(_cut(_shown(value)))) for name, value in self._nondefaults()]
         title = html.Html(f"{html.escape(type(self).__name__)} {html.muted('fitted' if fitted else 'not fitted').text}")
         return html.block(
             title, html.pairs(parameters) if parameters else html.muted("default parameters"), html.pairs(fitted)
         )
 
-    def _given(self) -> list[tuple[str, Any]]:
+    def _nondefaults(self) -> list[tuple[str, Any]]:
         """The parameters that differ from the defaults."""
         signature = inspect.signature(type(self).__init__).parameters
         return [(k, value) for k, value in self.get_params(deep=False).items() if value is not signature[k].default]

@@ -61,7 +61,7 @@ class SequentialLearner(Estimator):
       with the smallest error on held-out examples), or a list of all names. None is "updates" for the perceptron,
       "held_out" for the log-linear form.
     - one_vs_all: treat every label as a sub-problem of its own, "kind label", against the others.
-    - passes, margin: of the perceptron; one number, or {name: number}, where the name of a kind stands for its labels.
+    - passes, margin: of the perceptron; one number, or {name: number}, where the name of a kind means all its labels.
       A margin is measured in updates: 1 is the change of a variable's score in one update.
     - C: for the log-linear form, the price of a unit of loss relative to ½ ‖w‖².
     - bias: {(kind, label): number} to add to scores in prediction.
@@ -214,7 +214,7 @@ class SequentialLearner(Estimator):
         self, data: TiedExamples, names: Sequence[str], earlier: Floats, done: Sequence[str], *, tied: bool
     ) -> Learned:
         """Learn some sub-problems at once, with the form's own options."""
-        progress = partial(self._told, " ".join(names) if len(names) == 1 else "all")
+        progress = partial(self._report_pass, " ".join(names) if len(names) == 1 else "all")
         choices = np.concatenate([self._parts[name].choices for name in names])
         if self.form == "log_linear":
             learned = np.zeros(data.space.n_labels, dtype=np.uint8)
@@ -230,7 +230,7 @@ class SequentialLearner(Estimator):
             data, choices, earlier, tied=tied, margins=margins, passes=passes, seed=self.seed, report=progress
         )
 
-    def _told(self, name: str, sweeps: int, updates: int, objective: float | None) -> None:
+    def _report_pass(self, name: str, sweeps: int, updates: int, objective: float | None) -> None:
         seconds = time.perf_counter() - self._began
         number, title = len(self.rounds_) + 1, f"{self.method} {name}"
         record = Round(number, title, seconds, objective=objective, sweeps=sweeps, mistakes=updates)

@@ -103,7 +103,7 @@ class LearningEstimator(AutomaticEstimator):
         before = self.model_ if flag("warm_start", self.warm_start) and hasattr(self, "model_") else None
         with self._fit_log(pieces) as log:
             if self._chooses and is_among(self.learner, (AUTO,)):
-                pieces, settings = self._chosen(pieces, validation, before)
+                pieces, settings = self._auto_choice(pieces, validation, before)
                 plan = str(self.choice_.chosen) if self.choice_.candidates else None
                 log.chose(settings.learner.name, settings.learner.seconds_to_compile, plan)
             else:
@@ -139,7 +139,7 @@ class LearningEstimator(AutomaticEstimator):
         before = getattr(self, "model_", None)
         memory = getattr(self, "_perceptron", None)
         chooses = self._chooses and is_among(self.learner, (AUTO,))
-        settings = self._settings(learner="jlis", rules=self._asked(None)) if chooses else self._settings()
+        settings = self._settings(learner="jlis", rules=self._requested_rules(None)) if chooses else self._settings()
         with self._fit_log(pieces) as log:
             self._run(Training(settings, pieces, before=before, go_on=True, memory=memory), log)
         return self
@@ -159,7 +159,7 @@ class LearningEstimator(AutomaticEstimator):
             raise ValueError(f"by is {shown(by)}; give 'path' or 'marginals'")
         model, inputs = self._asked_of(xs)
         clamp = self._clamped(clamp)
-        if self._asked(rules):
+        if self._requested_rules(rules):
             if by != "path":
                 raise ValueError("rules are about the best path; give by='path', or rules=()")
             under = self._under(rules)

@@ -27,7 +27,7 @@ class Measure:
     name: str  # of F1, or of the share: "links", "UAS"
     parts: Callable[[Any], Collection[Any]]  # of an output, each once
     share: bool = False  # whether all outputs of an input have the same number of parts
-    # labels of an output's slots, by slot; None for parts without labels
+    # the labels of an output, by what has them (an entity, say); None for parts without labels
     labels: Callable[[Any], Mapping[Any, str]] | None = None
     label: Callable[[Any], str] | None = None  # of a part; None for parts without labels
 

@@ -63,7 +63,7 @@ def compiled(expression: str) -> Callable[[str], str | None]:
             often = "any" if rest[at] == "*" else "perhaps"
             at += 1
         steps.append(PatternStep(test, often))
-    return lambda text: _found(steps, text, first, last)
+    return lambda text: _match(steps, text, first, last)
 
 
 def _any(char: str) -> bool:
@@ -83,7 +83,7 @@ def _escaped(name: str) -> Test:
     return _literal(name)
 
 
-def _found(steps: list[PatternStep], text: str, first: bool, last: bool) -> str | None:
+def _match(steps: list[PatternStep], text: str, first: bool, last: bool) -> str | None:
     @cache
     def end(step: int, at: int) -> int | None:
         """The end of a match of the steps from `step` on."""

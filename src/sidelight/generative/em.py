@@ -228,7 +228,7 @@ class Divisible(Completion, Protocol):
         ...
 
     def at(self, prices: Sequence[float], memory: Floats | None) -> None:
-        """Take up what another one knew."""
+        """Set the penalties and the memory, taken from another completion."""
         ...
 
     def completed(self, labels: Ids | None, starts: Ints) -> None:

@@ -93,12 +93,12 @@ class RuleExplanation:
         for row in rows:
             cells = [f"{cell:>{w}}" if 0 < k < 5 else f"{cell:<{w}}" for k, (cell, w) in enumerate(zip(row, widths))]
             lines.append("  ".join(cells).rstrip())
-        return "\n".join([*lines, "", self._found(), *self._changed()])
+        return "\n".join([*lines, "", self._method_line(), *self._changed()])
 
     def _repr_html_(self) -> str:
         heads, *rows = self._table()
         table = html.table(heads, [(html.code(name), *cells) for name, *cells in rows])
-        return html.block("What rules did", table, self._found(), *map(html.code, self._changed()))
+        return html.block("What rules did", table, self._method_line(), *map(html.code, self._changed()))
 
     def _table(self) -> list[tuple[str, ...]]:
         changed = "labels changed" if self.variables else "tokens changed"
@@ -109,7 +109,7 @@ class RuleExplanation:
             rows.append((effect.name, price, *counts, effect.lowered))
         return rows
 
-    def _found(self) -> str:
+    def _method_line(self) -> str:
         solution = self.solution
         proof = "exact" if solution.exact else f"not proved exact, no output is worth more than {solution.bound:g}"
         return f"{solution.method}, {proof}; value {solution.value:g}; {many(solution.taken_in, 'clause')} taken in"

@@ -62,11 +62,11 @@ def chunks_of(x: Any, *, finder: Any, vocab: Any = None) -> list[Chunk]:
     from spacy.util import filter_spans
 
     doc = _doc_of(x, finder, vocab)
-    spans = [one if isinstance(one, Span) else Span(doc, *one) for one in _found(finder, doc)]
+    spans = [one if isinstance(one, Span) else Span(doc, *one) for one in _spans_of(finder, doc)]
     return [(span.start, span.end, span.label_) for span in filter_spans(spans)]
 
 
-def _found(finder: Any, doc: Any) -> Iterable[Any]:
+def _spans_of(finder: Any, doc: Any) -> Iterable[Any]:
     from spacy.matcher import Matcher, PhraseMatcher
     from spacy.tokens import Doc
 

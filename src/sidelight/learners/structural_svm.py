@@ -120,14 +120,14 @@ class StructuralSvm(MarginSpec):
             tolerance=settings.tolerance,
             violation=settings.violation,
             max_rounds=most,
-            one_slack=OneSlackOptions(**_given({"remember": self.cache, "idle": self.idle})),
+            one_slack=OneSlackOptions(**_set_options({"remember": self.cache, "idle": self.idle})),
             frank_wolfe=self._frank_wolfe(settings.seed),
             subgradient=self._subgradient(settings.seed),
         )
         return ConvexLearner.fresh(gold_terms(data), options, name=self.name)
 
     def _frank_wolfe(self, seed: int) -> FrankWolfeOptions:
-        data = _given({"sampling": self.sampling, "steps": self.steps, "cached": self.cached})
+        data = _set_options({"sampling": self.sampling, "steps": self.steps, "cached": self.cached})
         return FrankWolfeOptions(**data, average=self.average == "weighted", seed=seed)
 
     def _subgradient(self, seed: int) -> SubgradientOptions:
@@ -148,7 +148,7 @@ def gold_terms(data: FitData) -> TargetTerms:
     return TargetTerms(data.batch(everything), Cost(data.encoded.targets, data.costs()), data.prices())
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
+def _set_options(options: dict[str, Any]) -> dict[str, Any]:
     """The options that were set; the others have the solver's defaults."""
     return {name: value for name, value in options.items() if value is not None}
 

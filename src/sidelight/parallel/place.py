@@ -210,10 +210,10 @@ def in_order(place: Place, function: Function, items: Iterable[Any], *common: An
     The error of an item is raised when its turn comes; of each kind of warning, the first one is issued in this
     process.
     """
-    answers: dict[int, _Told] = {}
+    answers: dict[int, _Outcome] = {}
     following = 0
     warned: set[type[Warning]] = set()
-    for number, outcome in place.each_done(_told, items, function, common, ahead=2, most=WAITING * place.size):
+    for number, outcome in place.each_done(_outcome_of, items, function, common, ahead=2, most=WAITING * place.size):
         answers[number] = outcome
         while following in answers:
             outcome = answers.pop(following)
@@ -227,7 +227,7 @@ def in_order(place: Place, function: Function, items: Iterable[Any], *common: An
             following += 1
 
 
-class _Told(NamedTuple):
+class _Outcome(NamedTuple):
     """The result, error and warnings of an item."""
 
     answer: Any
@@ -235,7 +235,7 @@ class _Told(NamedTuple):
     warnings: list[tuple[type[Warning], str]]
 
 
-def _told(item: Any, function: Function, common: tuple[Any, ...]) -> _Told:
+def _outcome_of(item: Any, function: Function, common: tuple[Any, ...]) -> _Outcome:
     answer: Any = None
     error: SidelightError | None = None
     with warnings.catch_warnings(record=True) as caught:
@@ -244,7 +244,7 @@ def _told(item: Any, function: Function, common: tuple[Any, ...]) -> _Told:
             answer = function(item, *common)
         except SidelightError as found:
             error = found
-    return _Told(answer, error, [(one.category, str(one.message)) for one in caught])
+    return _Outcome(answer, error, [(one.category, str(one.message)) for one in caught])
 
 
 def _of_lot(lot: tuple[list[Any], int], function: Function, common: tuple[Any, ...], n_jobs: int | None) -> Any:

@@ -76,7 +76,7 @@ class RayHeld:
         self._states = [None] * len(self._team)
         for number in self._busy():
             mine = {k: states[k] for k in range(*self._team.range_of(number, len(self)))}
-            self._states[number] = self._team.kept(mine)
+            self._states[number] = self._team.reference_to(mine)
 
     def derive(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         return self._team.make(self._key, function, common, own)

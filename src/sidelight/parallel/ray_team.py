@@ -35,7 +35,7 @@ MOST_DEATHS = 8  # maximum deaths of one worker during one call
 MOST_SHORTAGES = 2  # maximum failures for lack of memory, which other processes may have used for a while
 SHORT_OF_MEMORY = ("NODE_OUT_OF_MEMORY", "running low on memory", "OutOfMemoryError")  # Ray's words
 END = object()  # of items
-AGAIN = "start the same command again: with a checkpoint it goes on from the last round"
+AGAIN = "start the same command again: with a checkpoint it continues from the last round"
 
 
 @dataclass(slots=True)
@@ -138,7 +138,7 @@ class Team:
         self._bytes += len(blob) * len(self)
         return self.ray.put(blob)
 
-    def kept(self, value: Any) -> Any:
+    def reference_to(self, value: Any) -> Any:
         """A reference to a value for one worker."""
         blob = packed(value)
         self._look_for_raylet()

@@ -63,7 +63,7 @@ def prepare(corpus: StoredCorpus, settings: Any) -> Preparation:
     features = _features(corpus, settings)
     folder = corpus.folder / _fingerprint(corpus, settings, features)
     if folder.is_dir():
-        return _found(folder)
+        return _existing(folder)
     if corpus.folder.exists() and not corpus.folder.is_dir():
         raise DataError("this is a file", file=corpus.folder, remedy="name a folder for the prepared features")
     with _writing(corpus.folder):
@@ -71,7 +71,7 @@ def prepare(corpus: StoredCorpus, settings: Any) -> Preparation:
     part = corpus.folder / f".{folder.name}.part"
     with locked(corpus.folder / f".{folder.name}.lock", held=f"{folder} is being prepared by another process"):
         if folder.is_dir():
-            return _found(folder)
+            return _existing(folder)
         shutil.rmtree(part, ignore_errors=True)  # of a preparation that was killed
         try:
             part.mkdir()
@@ -79,10 +79,10 @@ def prepare(corpus: StoredCorpus, settings: Any) -> Preparation:
             os.rename(part, folder)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-    return _found(folder)
+    return _existing(folder)
 
 
-def _found(folder: Path) -> Preparation:
+def _existing(folder: Path) -> Preparation:
     path = folder / INDEX
     with reading(path, remedy=REMEDY):
         try:

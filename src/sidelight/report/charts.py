@@ -62,8 +62,12 @@ def curves(
         parts.append(_curve(one, number, across, up, min(ys), marked=marked))
     names = [one.name for one in drawable]
     keys = _lines(names) if len(names) > 1 else ""
-    keys += _told("dotted, hollow: the paper") if any(one.published for one in drawable) else ""
-    keys += _told("bands: ± one standard deviation") if any(std for one in drawable for *_, std in one.points) else ""
+    keys += _legend_entry("dotted, hollow: the paper") if any(one.published for one in drawable) else ""
+    keys += (
+        _legend_entry("bands: ± one standard deviation")
+        if any(std for one in drawable for *_, std in one.points)
+        else ""
+    )
     return _figure(title, parts, HEIGHT, keys)
 
 
@@ -286,7 +290,7 @@ def _marks() -> str:
     )
 
 
-def _told(text: str) -> str:
+def _legend_entry(text: str) -> str:
     return f'<span class="key faint">{escape(text)}</span>'
 
 

@@ -41,7 +41,7 @@ class Learner(Protocol):
         ...
 
     def run(self) -> Iterator[Round]:
-        """Rounds until training ends; the last one says so."""
+        """Rounds until training ends; the last one has `last` set."""
         ...
 
     def has_result(self, record: Round) -> bool:
@@ -57,7 +57,7 @@ class Learner(Protocol):
         ...
 
     def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data and options."""
+        """Resume from the state of an earlier run on the same data and options."""
         ...
 
 

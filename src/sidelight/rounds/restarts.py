@@ -62,7 +62,7 @@ class Restarts:
     objectives: dict[int, float] = field(default_factory=dict)  # by restart, of its last round so far
     running: dict[int, Running] = field(default_factory=dict)
     ended: Ended | None = None
-    _untold: list[tuple[Round, bool]] = field(default_factory=list)  # rounds made, and whether they have a result
+    _unreported: list[tuple[Round, bool]] = field(default_factory=list)  # rounds made, and whether they have a result
     _held: tuple[Round, bool] | None = None  # the last round of the best restart that has ended
     _has_result: bool = False  # the round told last
 
@@ -87,18 +87,18 @@ class Restarts:
         return self.make(self.seeds[0]).weights
 
     def finish(self) -> Floats:
-        """The weights, for keeps."""
+        """The final weights."""
         return self.weights
 
     def run(self) -> Iterator[Round]:
         """Rounds of all restarts until every one has ended, with the last round of the selected one at the end; their
         numbers count all rounds.
         """
-        while self._untold or self.running or self.begun < len(self.seeds):
-            if not self._untold:
+        while self._unreported or self.running or self.begun < len(self.seeds):
+            if not self._unreported:
                 self._wave()
                 continue
-            record, self._has_result = self._untold.pop(0)
+            record, self._has_result = self._unreported.pop(0)
             self.rounds = record.number
             yield record
 
@@ -136,7 +136,7 @@ class Restarts:
         for place, (record, result) in enumerate(records, 1):
             last = over and place == len(records)
             shown = replace(record, number=self.rounds + place, seconds=self.seconds, last=last)
-            self._untold.append((shown, result and record.restart == self.best))
+            self._unreported.append((shown, result and record.restart == self.best))
 
     def _advance(self, number: int) -> tuple[Running, Round]:
         running = self.running.get(number)
@@ -164,7 +164,7 @@ class Restarts:
             "objectives": sorted(self.objectives.items()),
             "running": [[number, state[0]] for number, state in states.items()],
             "ended": None if self.ended is None else self.ended[:2],
-            "untold": [[record.as_dict(), result] for record, result in self._untold],
+            "untold": [[record.as_dict(), result] for record, result in self._unreported],
             "held": None if self._held is None else [self._held[0].as_dict(), self._held[1]],
         }
         arrays: dict[str, NDArray[Any]] = {
@@ -191,8 +191,8 @@ class Restarts:
         if values.get("ended") is not None:
             size = len(self.make(self.seeds[0]).weights)
             self.ended = Ended(*self._number(values["ended"], "ended"), array_of(arrays, "ended", np.float64, [size]))
-        self._untold = [_told(pair) for pair in list_of(values, "untold")]
-        self._held = None if values.get("held") is None else _told(values["held"])
+        self._unreported = [_stored_pair(pair) for pair in list_of(values, "untold")]
+        self._held = None if values.get("held") is None else _stored_pair(values["held"])
 
     def _number(self, pair: Any, name: str) -> tuple[int, float]:
         """The number and the objective of a begun restart in a checkpoint."""
@@ -200,7 +200,7 @@ class Restarts:
         return whole_of({name: number}, name, high=self.begun - 1), number_of({name: objective}, name)
 
 
-def _told(pair: Any) -> tuple[Round, bool]:
+def _stored_pair(pair: Any) -> tuple[Round, bool]:
     record, result = list_of({"a round": pair}, "a round", count=2)
     return Round.stored(mapping_of({"a round": record}, "a round")), flag_of({"a round": result}, "a round")
 

@@ -50,7 +50,7 @@ class Learned(NamedTuple):
     passes: int  # or iterations
 
 
-Told = Callable[[int, int, float | None], None]  # pass, updates, objective
+OnPass = Callable[[int, int, float | None], None]  # pass, updates, objective
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def learn_by_perceptron(
     margins: Floats,  # [K] in units of scores
     passes: int,
     seed: int,
-    report: Told | None = None,
+    report: OnPass | None = None,
 ) -> Learned:
     """The averaged perceptron for the sub-problem with these choices."""
     space: TiedSpace = data.space if tied else data.free
@@ -155,7 +155,7 @@ def learn_by_likelihood(
     *,
     tied: bool,
     C: float,
-    report: Told | None = None,
+    report: OnPass | None = None,
 ) -> Learned:
     """The maximum-likelihood weights of the sub-problem with these choices, summed over the earlier sub-problems."""
     objective = SequentialLikelihood.of(data, choices, earlier, learned, tied=tied, C=C)

@@ -111,17 +111,17 @@ class EntityRelation:
         kinds = np.array([int(kind == RELATION) for x in xs for kind, _ in _slots(x)], dtype=np.int32)
         sizes = len(self.types), len(self.choice_names) - len(self.types)
         scorer = attribute_scorer(self.names, starts, kinds, sizes, attributes)
-        return Batch(scorer, RelationSpace(starts, len(self.choice_names), None, counts, *self._said(xs)))
+        return Batch(scorer, RelationSpace(starts, len(self.choice_names), None, counts, *self._charges(xs)))
 
     def encode(self, x: EntitySentence, y: Extraction) -> Ids:
         """The choice of every slot; raises `DataError` for unknown names, and if a hard rule is broken."""
-        choices = self._chosen(x, y)
+        choices = self._choices_of(x, y)
         self._check_rules(x, choices)
         return choices
 
     def violations(self, x: EntitySentence, y: Extraction) -> list[int]:
         """How often an output breaks each rule."""
-        known = self._known(x, self._chosen(x, y))
+        known = self._known(x, self._choices_of(x, y))
         return [rule.violations(x, known) for rule in self.rules]
 
     def coverage(self, x: EntitySentence) -> list[bool]:
@@ -129,7 +129,7 @@ class EntityRelation:
         symbols = self._symbols(len(x.spans))
         return [not is_true(rule.on(x, symbols)) for rule in self.rules]
 
-    def _chosen(self, x: EntitySentence, y: Extraction) -> Ids:
+    def _choices_of(self, x: EntitySentence, y: Extraction) -> Ids:
         types, relations = _checked_output(y)
         if len(types) != len(x.spans):
             raise DataError(f"{len(x.spans)} entities have {len(types)} types", remedy="give every entity a type")
@@ -228,7 +228,7 @@ class EntityRelation:
             related[a, b], related[b, a] = ChosenVariable(count + p, forth), ChosenVariable(count + p, back)
         return groups_of({ENTITY: {i: ChosenVariable(i, types) for i in range(count)}, RELATION: related})
 
-    def _said(self, xs: Sequence[EntitySentence]) -> tuple[Ints, Floats, Floats | None]:
+    def _charges(self, xs: Sequence[EntitySentence]) -> tuple[Ints, Floats, Floats | None]:
         """What rules say of every pair, as numbers of tables, the tables, and what they say of single slots."""
         sizes = self._sizes
         tables: dict[bytes, int] = {np.zeros(sizes).tobytes(): 0}

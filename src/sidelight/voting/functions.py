@@ -107,9 +107,9 @@ def named_functions(functions: Any) -> tuple[LabellingFunction, ...]:
         problem = f"a {type(functions).__name__} instead of labelling functions"
         raise DataError(problem, remedy="give a list of functions, or {name: function}")
     if isinstance(functions, Mapping):
-        result = [_made(function, name) for name, function in functions.items()]
+        result = [_as_labelling_function(function, name) for name, function in functions.items()]
     else:
-        result = [_made(function, None) for function in functions]
+        result = [_as_labelling_function(function, None) for function in functions]
     if not result:
         raise DataError("no labelling functions", remedy="give at least one")
     names = [one.name for one in result]
@@ -132,7 +132,7 @@ def check_outside(outside: Any) -> None:
         raise ValueError(f"outside is {shown(outside)}; give a label, or None")
 
 
-def _made(function: Any, name: str | None) -> LabellingFunction:
+def _as_labelling_function(function: Any, name: str | None) -> LabellingFunction:
     if isinstance(function, LabellingFunction):
         return (
             function

@@ -91,12 +91,12 @@ def vote_table(
         rows = _rows(piece)
         tokens += _length(piece)
         for t in range(len(next(iter(rows.values()), ()))):
-            _count(seen, _said(rows, t))
+            _count(seen, _labels_at(rows, t))
     for piece, output in zip(tried, outputs):
         rows = _rows(piece)
         gold_tokens += len(output)
         for t, label in enumerate(output):
-            _judge(seen, _said(rows, t), label)
+            _judge(seen, _labels_at(rows, t), label)
     labelled = sorted({key for counts in seen.values() for key in counts if key[1] is not None}, key=_order(names))
     return VoteTable(
         tokens,
@@ -138,7 +138,7 @@ def _judge(seen: dict[str, Counter[tuple[str, Any]]], votes: dict[str, frozenset
         seen["right"][TOGETHER, None] += all(label in own for own in votes.values())
 
 
-def _said(rows: dict[str, Sequence[Any]], token: int) -> dict[str, frozenset[Any]]:
+def _labels_at(rows: dict[str, Sequence[Any]], token: int) -> dict[str, frozenset[Any]]:
     """The labels that each function votes for on a token, for functions that vote on it."""
     voted = {name: frozenset(voted_labels(votes[token])) for name, votes in rows.items()}
     return {name: labels for name, labels in voted.items() if labels}

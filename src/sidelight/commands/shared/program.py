@@ -55,12 +55,12 @@ def guarded(run: Callable[[], Result], *, tracebacks: bool) -> Result:
     except Exception as error:
         if tracebacks:
             traceback.print_exc()
-        text, code = _told(error)
+        text, code = _error_line(error)
         typer.echo(_line(f"error: {text}"), err=True)
         raise typer.Exit(code) from None
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def _error_line(error: Exception) -> tuple[str, int]:
     if isinstance(error, _USAGE):
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "sidelight"

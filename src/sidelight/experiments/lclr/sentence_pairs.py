@@ -82,7 +82,7 @@ class PairOutcome(NamedTuple):
         return 100.0 * float(self.right.mean())
 
 
-class _Asked(NamedTuple):
+class _Questions(NamedTuple):
     """Pairs to judge."""
 
     batch: Batch
@@ -103,14 +103,14 @@ def fit(study: PairStudy, task: PairTask) -> list[PairOutcome]:
     order = np.random.default_rng(max(task.draw, 0)).permutation(len(study.train.xs))
     train, dev = study.train.take(order[: task.size]), study.train.take(order[task.size : task.size + DEV])
     data = decisions(structure, train.xs, train.zs)
-    held = _asked(structure, dev)
+    held = _questions(structure, dev)
     results: dict[str, list[tuple[float, float, Floats]]] = {method: [] for method in task.methods}
     for price in sorted(set(task.prices or PRICES)):
         learned = _learned(_priced(data, price), start, [m for m in task.methods if _wanted(task, m, price)])
         for method, weights in learned.items():
             score = float(held.right(_finding(method, start, weights), weights).mean()) if dev.zs else 0.0
             results[method].append((score, -price, weights))
-    questions, outcomes = _asked(structure, study.test), []
+    questions, outcomes = _questions(structure, study.test), []
     for method in task.methods:
         _, price, weights = max(results[method], key=lambda one: one[:2])
         outcomes.append(PairOutcome(-price, questions.right(_finding(method, start, weights), weights)))
@@ -126,8 +126,8 @@ def _wanted(task: PairTask, method: str, price: float) -> bool:
     return not task.prices or task.prices[task.methods.index(method)] == price
 
 
-def _asked(structure: GraphAlignment, part: LabelledPairs) -> _Asked:
-    return _Asked(structure.batch(part.xs), structure.sizes(part.xs), np.array(part.zs))
+def _questions(structure: GraphAlignment, part: LabelledPairs) -> _Questions:
+    return _Questions(structure.batch(part.xs), structure.sizes(part.xs), np.array(part.zs))
 
 
 def _priced(data: Decisions, price: float) -> Decisions:

@@ -86,7 +86,7 @@ def rows(
         for method, title in METHODS.items():
             tasks = [TransliterationTask(draw, table, method, price) for draw in draws for price in PRICES]
             outcomes = carried_out(score, names, tasks, n_jobs=n_jobs, report=report)
-            scores_of[method] = [_chosen(outcomes, draw) for draw in draws]
+            scores_of[method] = [_best_scores(outcomes, draw) for draw in draws]
             for number, metric in enumerate(("accuracy", "mean reciprocal rank")):
                 values = [100.0 * one[number] for one in scores_of[method]]
                 paper = PAPER[method][number] if method in PAPER else None
@@ -147,7 +147,7 @@ def _drawn(pairs: Pairs, count: int, rng: np.random.Generator) -> Pairs:
     return [pairs[i] for i in rng.permutation(len(pairs))[:count]]
 
 
-def _chosen(outcomes: Sequence[RankingOutcome], draw: int) -> RankingScores:
+def _best_scores(outcomes: Sequence[RankingOutcome], draw: int) -> RankingScores:
     """The test scores of the price that does best on development names."""
     own = outcomes[draw * len(PRICES) : (draw + 1) * len(PRICES)]
     return max(own, key=lambda one: one.dev.mean_reciprocal_rank).test

@@ -59,7 +59,7 @@ class SegmentExtractor:
             which = gold if self.features.counted == "gold" else None
             if self.features.counted == "gold" and gold is None:
                 raise ValueError('give the gold segments, or counted="all"')
-            for keys, firsts, name in source.found(which, n_jobs):
+            for keys, firsts, name in source.frequent(which, n_jobs):
                 self._add(keys, firsts, name)
         return self._resolved(source, n_jobs)
 

@@ -124,7 +124,7 @@ class SegmentSource:
         indptr, keys = self.function_keys
         return indptr[int(self.starts[lo]) * self.most : int(self.starts[hi]) * self.most + 1], keys
 
-    def found(self, which: Ints | None, n_jobs: int | None) -> list[tuple[Keys, Ints, Callable[[int], str]]]:
+    def frequent(self, which: Ints | None, n_jobs: int | None) -> list[tuple[Keys, Ints, Callable[[int], str]]]:
         """For each family: the distinct frequent keys of some rows, the first row of each, and its name."""
         count = len(self.starts) - 1
 

@@ -37,7 +37,7 @@ JUMPS = ("forward_jumps", "backward_jumps")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AlignmentFigures:
     """One iteration, in numbers."""
 
     model: str
@@ -86,7 +86,7 @@ class AlignmentEM:
 
     def iterate(
         self, parameters: Parameters, step: AgreementStep, *, tilts: Floats32 = NO_TILTS
-    ) -> tuple[Parameters, Told]:
+    ) -> tuple[Parameters, AlignmentFigures]:
         """One iteration: the new parameters, and its results."""
         return self.updated(parameters, self.counted(parameters, step, tilts=tilts))
 
@@ -107,7 +107,7 @@ class AlignmentEM:
         forward, backward = (added([getattr(part, name) for part in parts]) for name in JUMPS)
         return AlignmentCounts(counts, forward, backward, objective, apart, sums, in_logs)
 
-    def updated(self, parameters: Parameters, counts: AlignmentCounts) -> tuple[Parameters, Told]:
+    def updated(self, parameters: Parameters, counts: AlignmentCounts) -> tuple[Parameters, AlignmentFigures]:
         """The M-step, which takes over the counts of words."""
         lexicon = normalised(self.table, self.rows, counts.lexicon, prior=self.prior, n_jobs=self.n_jobs)
         after = replace(parameters, lexicon=lexicon)
@@ -120,7 +120,9 @@ class AlignmentEM:
             )
         name = "model1" if parameters.forward is None else "hmm"
         words, pairs = len(self.text.targets), self.text.size
-        return after, Told(name, counts.objective, counts.apart / words, counts.sums / pairs, counts.in_logs)
+        return after, AlignmentFigures(
+            name, counts.objective, counts.apart / words, counts.sums / pairs, counts.in_logs
+        )
 
 
 def with_jumps(parameters: Parameters) -> Parameters:
@@ -177,7 +179,7 @@ def sharded_alignment(em: AlignmentEM, place: Place) -> AlignmentEM:
     ]
     held = place.hold(pieces)
     own = {name: getattr(em, name) for name in AlignmentEM.__slots__}
-    return ShardedAlignmentEM(**own, held=held.derive(_made, held.n_jobs), entries=entries)
+    return ShardedAlignmentEM(**own, held=held.derive(_em_of_piece, held.n_jobs), entries=entries)
 
 
 class InOrder:
@@ -214,7 +216,7 @@ def _part(text: Bitext, lo: int, hi: int) -> Bitext:
     )
 
 
-def _made(piece: tuple[TranslationTable, Bitext], n_jobs: int | None) -> AlignmentEM:
+def _em_of_piece(piece: tuple[TranslationTable, Bitext], n_jobs: int | None) -> AlignmentEM:
     return AlignmentEM.of(*piece, n_jobs=n_jobs)
 
 

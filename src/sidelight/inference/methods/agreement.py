@@ -123,7 +123,7 @@ def agreed_beliefs(
 
 
 def agreed_outputs(first: Side, second: Side, *, max_rounds: int = 200, n_jobs: int | None = None) -> AgreedOutputs:
-    """The best pair of outputs with the same links, proved where `agreed` says so; else what both have at the end."""
+    """The best pair of outputs with the same links, proved if `agreed`; else the last outputs of both."""
     count = _count(first, second)
     owners = np.maximum(first.owners(count), second.owners(count))
     size = len(first.space.starts) - 1

@@ -109,7 +109,7 @@ class Ascent(ABC):
         return Solution(self.best, self.value, bound, self.closed, METHOD, clauses, self.steps)
 
     def run(self, most_steps: int) -> None:
-        """Go on until the bound is a proof, or nothing gets better."""
+        """Iterate until the bound is a proof, or nothing improves."""
         rows = self.rows
         multipliers = np.zeros(len(rows.bound))
         leading = multipliers  # those of the best bound

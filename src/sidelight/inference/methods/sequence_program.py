@@ -174,7 +174,7 @@ def segment_program(parts: SegmentParts, labels: int, *, constant: float = 0.0) 
     ties.add(goes_on, e[:, first, inside])
     gain = np.zeros(counts[-1])
     gain[a], gain[b] = parts.totals, parts.links
-    gain[b[0, 1:]] = -np.inf  # at token 0 nothing has ended: one kind stands for that
+    gain[b[0, 1:]] = -np.inf  # at token 0 nothing has ended: one kind represents this
     possible = gain > -np.inf
     right = np.zeros(ties.rows)
     right[0] = 1.0

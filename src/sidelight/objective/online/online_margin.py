@@ -131,7 +131,7 @@ class ChainBlocks:
         return dict(self.known._asdict())
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up such arrays; raises `ModelFileError` if they make no sense."""
+        """Restore the state from such arrays; raises `ModelFileError` if they are invalid."""
         self.known = stored_outputs(arrays, self.data.starts, self.layout.n_labels)
 
 
