@@ -1,4 +1,4 @@
-"""From inputs to rows of features, and from rows to scores and counts."""
+"""Features: rows of features from inputs, and scores and counts from rows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ __all__ = [
 
 
 def attributes(*, min_count: int = 1, transitions: bool = True) -> Attributes:
-    """Attributes that the tokens bring themselves: dicts or lists of names."""
+    """Features that users name: every token is a dict or a list of names."""
     return Attributes(min_count, transitions)
 
 
@@ -86,7 +86,7 @@ def extractor_of(features: FeatureSet) -> Extractor:
 
 
 def restore(spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Extractor:
-    """The extractor that `state` described; raises `ModelFileError` if it makes no sense."""
+    """The extractor described by `state`; raises `ModelFileError` if it is invalid."""
     kinds: dict[str, Callable[[Mapping[str, Any], Mapping[str, NDArray[Any]]], Extractor]] = {
         "templates": TemplateExtractor.restored,
         "hashing": HashingExtractor.restored,

@@ -123,7 +123,8 @@ class MatrixSequence:
 
 
 def check_sequences(xs: Sequence[Any]) -> None:
-    """Raises `DataError` at the first input that is not a sequence: a dict's keys are not tokens, a set has no order.
+    """Raises `DataError` for the first input that is not a sequence: the keys of a dict are not tokens, and a set has
+    no order.
 
     >>> check_sequences([["light"], {"w": "light"}])
     Traceback (most recent call last):
@@ -142,7 +143,7 @@ def first_without_tokens(xs: Sequence[Any]) -> int | None:
 
 
 def matrix_of(rows: Sequence[Any]) -> Matrix | None:
-    """Single inputs that are rows of numbers, of numpy or of scipy, as one matrix; None if they are no such rows.
+    """Single inputs that are rows of numbers (numpy or scipy) as one matrix; None for other inputs.
 
     >>> len(matrix_of([np.ones(3), np.zeros(3)])), matrix_of([{"a": 1.0}])
     (2, None)
@@ -182,7 +183,7 @@ def _single(dense: Any) -> Floats32:
 
 
 def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
-    """Inputs as the extractors take them: for classes every input is a sequence of one token.
+    """Inputs in the form for extractors: for classes every input is a sequence of one token.
 
     Raises `DataError` if an input is a string, which would be read letter by letter, or an array of numbers.
     """
@@ -215,7 +216,7 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
 
 
 def _plain(i: int, x: Any, sequences: bool) -> Any:
-    """An input as it is, or the list of strings that an array or a Series holds."""
+    """An input unchanged, or the strings of an array or a Series as a list."""
     x = by_position(x)
     if isinstance(x, str):
         expected = "a list of tokens" if sequences else "a list of words, or a dict of features"
@@ -238,8 +239,8 @@ KINDS: dict[str, tuple[type, ...]] = {
     "lists": (list, tuple, set, frozenset),
 }
 NAMED_LISTS = "lists of name=value"
-NAMED = 0.9  # lists in which so many strings read name=value are attributes
-UNNAMED = 0.5  # where columns have something like UD's Case=Nom, it is no more than half of them
+NAMED = 0.9  # share of strings of the form name=value from which lists are attributes
+UNNAMED = 0.5  # share up to which lists are columns: columns may contain values like UD's Case=Nom
 
 
 def kind_of(kind: type) -> str:
@@ -267,7 +268,7 @@ def refuse_matrices(xs: Sequence[Any]) -> None:
 
 
 def kinds_trained_on(xs: Sequence[Any]) -> set[str]:
-    """As `kinds_in`, and whether lists are of name=value, for most of their strings."""
+    """As `kinds_in`, and whether most strings of lists are of the form name=value."""
     kinds = kinds_in(xs)
     if "lists" in kinds and _share_named(chain.from_iterable(xs)) >= UNNAMED:
         kinds = kinds - {"lists"} | {NAMED_LISTS}
@@ -325,8 +326,8 @@ def lists_are_attributes(xs: Sequence[Sequence[Any]]) -> bool:
 def refuse_attributes(columns: Sequence[Sequence[Any]], *, trained: int) -> None:
     """Raise `DataError` if tokens with more columns than in training are lists of attributes (0: not known).
 
-    They are, if most of the strings that would be words read name=value, or if all of these are the same ("bias") and
-    there is a column of name=value beside them.
+    They are attributes if most of the strings in the place of words are of the form name=value, or if all of these are
+    equal ("bias") and there is a column of the form name=value.
     """
     if not 0 < trained < len(columns):
         return

@@ -1,4 +1,4 @@
-"""Ready sets of templates, under the names people know them by."""
+"""Ready-made sets of templates."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ def standard(
 
     - word: as written
     - folded: in lower case, with every digit replaced by 0
-    - neighbours: the two words beside it, folded
+    - neighbours: the previous and the next word, folded
     - affixes: folded prefixes and suffixes of 1 to 4 characters
-    - shapes: of the word and of these two
+    - shapes: of the word and of its two neighbours
     - cases: the classes of the word and of each of the two, in pairs
     - flags: capitals, digits, hyphens, punctuation
     - columns: of every further column (parts of speech, say) the three nearest values, alone and in pairs
 
-    And a constant, and the transitions. `columns` is how many columns tokens have; groups in `without` are left out.
+    There are also a constant and transitions. `columns` is the number of columns of tokens; groups in `without` are
+    left out.
 
     >>> len(standard().templates), len(standard(columns=2).templates)
     (26, 31)
@@ -125,8 +126,8 @@ def spelling(*, min_count: int = 1, hash_bits: int | None = None) -> Templates:
 def chunking(*, min_count: int = 1, hash_bits: int | None = None) -> Templates:
     """The set of CRFsuite's chunking tutorial over columns word and part of speech.
 
-    Words up to two away, word bigrams, tags up to two away, tag bigrams and trigrams; nothing is seen beyond the
-    ends. The tutorial's marks for the two ends are the chain's own start and end weights here.
+    Words up to two away, word bigrams, tags up to two away, tag bigrams and trigrams; there are no features beyond the
+    ends. The tutorial's marks for the two ends correspond to the start and end weights of the chain here.
     """
     lines = [f"U0{i}:w[{o}]=%x[{o},0]" for i, o in enumerate(range(-2, 3))]
     lines += ["U05:w[-1]|w[0]=%x[-1,0]|%x[0,0]", "U06:w[0]|w[1]=%x[0,0]|%x[1,0]"]

@@ -99,7 +99,7 @@ _SIZED = re.compile(r"(prefix|suffix|foldedprefix|foldedsuffix|ending|class)([1-
 
 
 def transform(name: str, classes: Classes | None = None) -> Transform:
-    """The transform of this name: x, lower, folded (lower case, all digits alike), shape, case (a few classes of it),
+    """The transform of this name: x, lower, folded (lower case, every digit as 0), shape, case (a few classes of it),
     signature, prefixN, suffixN, foldedprefixN, foldedsuffixN, endingN, classN, or a flag: capitalized, capitals
     (nothing else), mixed, initial ("J."), hyphen, digit, number, punctuation.
 

@@ -23,7 +23,7 @@ from sidelight.estimators.constrained import Constrained
 from sidelight.evaluate.schemes import SchemeName, scheme_of
 from sidelight.evaluate.spans import spans
 from sidelight.interop.spacy_docs import EXTENSION, DocTokens, check_place, checked_columns
-from sidelight.interop.span_finders import Chunk, chunk_labels, chunk_told
+from sidelight.interop.span_finders import Chunk, chunk_conditions, chunk_labels
 from sidelight.models.model import Model, model_of
 from sidelight.models.model_file import load_model, save_model
 from sidelight.rules import Labels, Rule, Sentence, every, read_rules
@@ -183,7 +183,7 @@ class SpacyComponent:
         clamps: list[Any] = []
         for chunk in _entities(x.tokens.doc) if isinstance(x.tokens, DocTokens) else ():
             if known.issuperset(chunk_labels(chunk, scheme)):
-                clamps += chunk_told(y, chunk, scheme)
+                clamps += chunk_conditions(y, chunk, scheme)
             else:
                 clamps += [y[t] == OUTSIDE for t in range(chunk[0], chunk[1])]
         return every(clamps)

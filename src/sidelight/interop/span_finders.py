@@ -109,10 +109,10 @@ def _whole_label(find: Callable[[Any], list[Chunk]], x: Any) -> str | None:
 
 
 def _are_chunks(x: Sentence, y: Labels, *, find: Callable[[Any], list[Chunk]], scheme: SchemeName | None) -> Expr:
-    return every(condition for chunk in find(x) for condition in chunk_told(y, chunk, scheme))
+    return every(condition for chunk in find(x) for condition in chunk_conditions(y, chunk, scheme))
 
 
-def chunk_told(y: Labels, chunk: Chunk, scheme: SchemeName | None) -> list[Any]:
+def chunk_conditions(y: Labels, chunk: Chunk, scheme: SchemeName | None) -> list[Any]:
     """The condition that tokens are a chunk: the labels that they have, and those that the neighbouring tokens do not
     have.
     """

@@ -47,7 +47,7 @@ def agree(
     and features may differ. With `gamma` above 0 it is a pair of distributions, each close to its model by entropies
     weighted with γ, whose marginals differ by at most `tolerance`; outputs then maximise the expected number of right
     tokens. Scores of likelihood models (crf, hmm, …) are log-probabilities; those of margin models have no common
-    scale, which weights the two. If `max_rounds` were not enough, or agreement cannot be proved, it warns (`NotProved`)
+    scale, which weights the two. If `max_rounds` are not enough, or agreement cannot be proved, it warns (`NotProved`)
     and returns the better of both models' outputs (Chang's thesis, Eq. 4.9, Algorithm 9).
 
     >>> import sidelight as sl
@@ -113,7 +113,7 @@ def _links(model: Model, of: Model, batch: Batch) -> Ints:
 
 
 def _by_class(model: Model, of: Model, shares: Floats) -> Floats:
-    """Beliefs of states [T, L] added up for their classes. # [T, K]"""
+    """Beliefs of states [T, L], summed by class. # [T, K]"""
     which = np.eye(len(of.labels.classes))[_numbers(model, of)]  # [L, K]
     return np.asarray(shares @ which)
 

@@ -88,7 +88,7 @@ class Held(Protocol):
 
 
 class Place(Protocol):
-    """Where pieces are held."""
+    """A place that holds pieces."""
 
     @property
     def shard_tokens(self) -> int: ...

@@ -103,9 +103,7 @@ class TiedExamples:
         return TiedExamples(self.rows.take(which), self.layout, space, self.targets[slots], self.importance[which])
 
     def margins(self, updates: Floats) -> Floats:
-        """Margins of choices, converted from updates: multiplied by the mean change of a slot's score in one update. #
-        [K]
-        """
+        """Margins of choices, from updates: times the mean change of a slot's score in one update. # [K]"""
         there = self.space.there.astype(np.float64)
         return np.asarray(updates * (there.T @ self.norms) / np.maximum(there.sum(axis=0), 1.0))
 

@@ -36,9 +36,7 @@ class OfStrings:
     """Shared code of structures over two strings: a slot is a left symbol."""
 
     def sizes(self, xs: Sequence[Strings]) -> Floats:
-        """The mean length of the two strings: with the left length alone, long right strings would score too high. #
-        [N]
-        """
+        """The mean length of both strings: with the left alone, long right strings would score too high. # [N]"""
         return np.array([0.5 * (len(left) + len(right)) for left, right in xs])
 
     def slot_words(self, x: Strings) -> list[str]:

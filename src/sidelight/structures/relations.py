@@ -154,8 +154,7 @@ class EntityRelation:
         return Extraction(tuple(self.types[choice] for choice in choices[:n].tolist()), tuple(sorted(relations)))
 
     def admitted(self, x: EntitySentence, y: Mapping[str, Mapping[Any, Any]]) -> Bytes:
-        """The choices admitted by Partial and Candidates: {"entity": {i: types}, "relation": {(head, tail): names}}. #
-        [slots, K]
+        """Admitted choices, from {"entity": {i: types}, "relation": {(head, tail): names}}. # [slots, K]
 
         Values are one label or several; other slots are open. "none" is the name of no relation.
         """

@@ -74,9 +74,7 @@ class DependencyTree:
         return [(int(choice) // self._width, self.relations[int(choice) % self._width]) for choice in choices]
 
     def admitted(self, x: Sentence, y: Sequence[Arc | Collection[Arc] | None]) -> Bytes:
-        """The choices admitted by Partial and Candidates: for every token an arc, several arcs, or None for any. #
-        [slots, K]
-        """
+        """The choices admitted by Partial and Candidates: per token an arc, several, or None for any. # [slots, K]"""
         _check_count(x, y)
         mask = np.zeros((len(x), (len(x) + 1) * self._width), dtype=np.uint8)
         for t, value in enumerate(y):

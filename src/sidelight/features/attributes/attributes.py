@@ -1,4 +1,4 @@
-"""Features that the user built: dicts or lists of attributes per token, as sklearn-crfsuite takes them."""
+"""Features built by the user: dicts or lists of attributes per token, as in sklearn-crfsuite."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def attribute_values(token: Any) -> Iterator[tuple[Any, float]]:
 
 
 def _in_order(names: Any) -> Any:
-    """Names of attributes, sets in sorted order so that every process numbers them alike."""
+    """Names of attributes; sets are sorted, so that every process numbers them in the same way."""
     for name in names:
         if not isinstance(name, (str, int, float, bool, np.number)):
             raise TypeError(f"an attribute's name is a {type(name).__name__}")
@@ -89,21 +89,23 @@ def _in_order(names: Any) -> Any:
 
 
 def _column_and_string(key: Any) -> tuple[str | None, str]:
-    """The column and the string of a key (name, string), whose joined form is `attribute_name`; else the name alone."""
+    """The column and the string of a key (name, string), whose joined form is `attribute_name`; for other keys only the
+    name.
+    """
     if isinstance(key, tuple) and isinstance(key[1], str):
         return attribute_name(key[0]), key[1]
     return None, attribute_name(key)
 
 
 def attribute_name(key: Any) -> str:
-    """The name of an attribute for people and files: parts joined by colons, as CRFsuite does."""
+    """The name of an attribute for display and files: parts joined by colons, as in CRFsuite."""
     return ":".join(map(attribute_name, key)) if isinstance(key, tuple) else str(key)
 
 
 class AttributeExtractor:
     """Numbers attributes; names are hashed by Python, values are kept as given.
 
-    Dicts are read by columns where many have the same names, otherwise item by item, and so are lists. Batches with
+    Dicts are read by columns if many have the same names; other dicts, and lists, are read item by item. Batches with
     items that cannot be looked up (values that are lists, tokens that are sets) are read token by token.
     """
 
@@ -115,7 +117,7 @@ class AttributeExtractor:
         self._forget()
 
     def _forget(self) -> None:
-        """Look everything up again, because attributes are new or very much is kept."""
+        """Clear the cache, because there are new attributes or the cache is too large."""
         self._keys: dict[Any, int] = {}  # (name, value) pairs seen before, so that names are joined once
         self._of_columns = ColumnNumbers(self.known, attribute_name)
         self._of_pairs = KnownEntries(self._of_pair)
@@ -167,7 +169,7 @@ class AttributeExtractor:
         return rows
 
     def _counts(self, xs: Sequence[Any]) -> Mapping[Any, int]:
-        """How often each attribute occurs, in the order of their first occurrence."""
+        """The count of each attribute, in the order of first occurrence."""
         read = _Items.of(xs)
         if read is not None:
             try:
@@ -182,7 +184,7 @@ class AttributeExtractor:
         return counts
 
     def _rows(self, xs: Sequence[Any]) -> tuple[Rows, int]:
-        """The rows of a batch, and how many attributes were left out of them."""
+        """The rows of a batch, and the number of attributes left out."""
         attributes, values, indptr = self._entries(xs)
         count = len(attributes)
         ones = keep_known(attributes, values, indptr)
@@ -202,7 +204,9 @@ class AttributeExtractor:
         return attributes, values, offsets_of(sizes)
 
     def _blocks(self, xs: Sequence[Any]) -> list[tuple[Ids, Floats, Ints]]:
-        """The attributes of tokens, their values, and how many each token has, for some thousand tokens at a time."""
+        """The attributes of tokens, their values, and the number of attributes of each token, for some thousand tokens
+        at a time.
+        """
         read = _Items.of(xs)
         if read is not None:
             try:
@@ -308,11 +312,11 @@ class _Items:
             yield _Items(self.tokens[begin : begin + BLOCK], self.pairs)
 
     def tables(self) -> list[AttributeTable] | None:
-        """Dicts by their names, None if that does not pay."""
+        """Dicts grouped by their names; None if this does not pay."""
         return tables_of(self.tokens, self.counts()) if self.pairs else None
 
     def counted(self) -> dict[Any, int]:
-        """How often each attribute occurs; raises `TypeError`, `ValueError` or `OverflowError` for odd ones."""
+        """The count of each attribute; raises `TypeError`, `ValueError` or `OverflowError` for unusual values."""
         tables = self.tables()
         if tables is not None:
             return column_counts(tables)

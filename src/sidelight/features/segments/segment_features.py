@@ -1,4 +1,4 @@
-"""Features of whole segments, numbered: ready families, lexicons, or a function of the user's."""
+"""Numbered features of whole segments: ready-made families, lexicons, or a user's function."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class SegmentExtractor:
         return len(self.keys) if self.features.hash_bits is None else 1 << self.features.hash_bits
 
     def copy(self) -> SegmentExtractor:
-        """One that can grow without changing this one."""
+        """A copy that can grow without changing this one."""
         other = SegmentExtractor(self.features, self.max_length)
         other.keys, other.names, other.lexicons = self.keys, self.names.copy(), self.lexicons
         return other
 
     def grow(self, xs: Sequence[Any], *, gold: Ints | None = None, n_jobs: int | None = None) -> SegmentRows:
-        """The rows of a batch; features that are met often enough for the first time get new numbers.
+        """The rows of a batch; new features that are frequent enough get numbers.
 
         `gold` are the rows (see `SegmentRows`) of gold segments; `counted="gold"` counts on these alone.
         """
@@ -68,7 +68,7 @@ class SegmentExtractor:
         return self._resolved(self._source(xs), n_jobs)
 
     def name(self, attribute: int) -> str:
-        """The name of an attribute, for people."""
+        """The name of an attribute, for display."""
         return f"hash:{attribute}" if self.features.hash_bits is not None else self.names[attribute]
 
     def state(self) -> tuple[dict[str, Any], Tensors]:
@@ -96,7 +96,7 @@ class SegmentExtractor:
         *,
         function: SegmentFunction | None = None,
     ) -> SegmentExtractor:
-        """The extractor that `state` described; raises `DataError` if it needs a function that is not given."""
+        """The extractor described by `state`; raises `DataError` if it needs a function that is not given."""
         if (uses := flag_of(spec, "function")) and function is None:
             raise DataError("the segment features use a function", remedy="give the same function again: function=…")
         features = SegmentFeatures(
@@ -120,7 +120,7 @@ class SegmentExtractor:
         return SegmentSource(self.features, self.max_length, self.lexicons, xs)
 
     def _add(self, keys: Keys, firsts: Ints, name: Callable[[int], str]) -> None:
-        """Number keys that are new, in their order; firsts[k] is where the k-th was met first."""
+        """Number new keys in order; firsts[k] is the first occurrence of the k-th."""
         fresh = np.flatnonzero(~np.isin(keys, self.keys))
         self.keys = np.concatenate([self.keys, keys[fresh]])
         self.names += [name(int(row)) for row in firsts[fresh]]

@@ -27,12 +27,12 @@ MIN_COUNT = 3
 CONTEXTS = 500
 DIMENSIONS = 40
 ROUNDS = 20  # of k-means
-WORDS_A_CLASS = 4  # at least so many words for each class
+WORDS_A_CLASS = 4  # minimum number of words per class
 
 
 @dataclass(frozen=True, eq=False)
 class WordClasses:
-    """The classes of words, coarse to fine; words that are too rare have none."""
+    """The classes of words, coarse to fine; rare words have none."""
 
     words: tuple[str, ...]  # lower-cased
     classes: Ids  # [words, sizes]

@@ -27,7 +27,7 @@ _MACRO = re.compile(rf"""%(?:((?![tm]\[)[a-z]+[0-9]?|X){_PLACE}\]|([tTmM]){_PLAC
 _ELSEWHERE = re.compile(r"%[xXtTmM]\[ *[@*]")  # Wapiti: counted from an end, or by a column
 _OF_WAPITI = {"x": "x", "X": "lower", "t": "test", "T": "test", "m": "match", "M": "lowermatch"}
 _COMMENT = re.compile(r"\s#.*")
-FARTHEST = 8  # how many tokens away a template may look
+FARTHEST = 8  # maximum distance of a slot's token
 
 
 class Slot(NamedTuple):
@@ -44,7 +44,7 @@ class Template:
 
     text: str
     slots: tuple[Slot, ...]
-    written: str = field(default="", compare=False, repr=False)  # the line it was read from, and where that is
+    written: str = field(default="", compare=False, repr=False)  # the line it was read from, with its place
 
     def name(self, values: Iterable[str]) -> str:
         """The name of the feature with these values in its slots."""
@@ -53,11 +53,12 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """A set of templates, and how their features are numbered.
+    """A set of templates, and the settings for numbering their features.
 
-    `boundary`: what a macro sees beyond the ends of a sequence: "symbol" (`_B-1`, `_B+1`, as CRF++) or "skip" (no
+    `boundary`: the value of a macro beyond the ends of a sequence: "symbol" (`_B-1`, `_B+1`, as CRF++) or "skip" (no
     feature, as in CRFsuite's tutorial). `min_count`: features seen less often are dropped. `hash_bits`: instead of a
-    vocabulary, hash features into 2**hash_bits attributes. `classes`: those of words, for the macros `%class1[0,0]` on.
+    vocabulary, hash features into 2**hash_bits attributes. `classes`: word classes, for the macros `%class1[0,0]`,
+    `%class2[0,0]`, …
     """
 
     templates: tuple[Template, ...]
@@ -82,13 +83,13 @@ class Templates:
 
     @property
     def views(self) -> list[tuple[str, int]]:
-        """The distinct (transform, column) pairs that the templates look at."""
+        """The distinct (transform, column) pairs of the templates."""
         return sorted({(slot.transform, slot.column) for template in self.templates for slot in template.slots})
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateProgram:
-    """The slots of all templates, one after another, as kernels read them."""
+    """The slots of all templates, one after another, in the form for kernels."""
 
     slot_ptr: Ints  # [M + 1]
     slot_view: Ints  # [slots] which (transform, column)
@@ -155,7 +156,7 @@ def parse_templates(
 
 
 def with_classes(templates: Templates, classes: Classes) -> Templates:
-    """The same templates, and the classes of the word (see `word_classes`)."""
+    """The same templates with features for the classes of the word (see `word_classes`)."""
     if not isinstance(templates, Templates):
         raise ValueError(f"templates is {shown(templates)}; give templates, as features.standard() makes them")
     if not hasattr(classes, "levels"):
@@ -189,7 +190,7 @@ def _template(line: str, file: str | Path | None, number: int, classes: Classes 
 def _slot(
     name: str, offset: str, column: str, tested: str, test_offset: str, test_column: str, expression: str
 ) -> Slot:
-    """One macro as the groups of `_MACRO` have it: a plain one, or one with a regular expression."""
+    """One macro from the groups of `_MACRO`: a plain one, or one with a regular expression."""
     if tested:
         return Slot(f"{_OF_WAPITI[tested]}:{expression}", int(test_offset), int(test_column))
     return Slot(_OF_WAPITI.get(name, name), int(offset), int(column))
