@@ -124,10 +124,10 @@ def test_what_cannot_be_summed_names_the_way_out():
     structure = EntityRelation(["Peop", "Loc"], ["Live_In"], [argument_types({"Live_In": ("Peop", "Loc")})])
     x = EntitySentence(("Ann", "lives", "in", "Oslo"), ((0, 1), (3, 4)))
     y = Extraction(("Peop", "Loc"), ((0, 1, "Live_In"),))
-    with pytest.raises(Intractable, match=r"relations without the types .*; learn by form='perceptron'"):
+    with pytest.raises(Intractable, match=r"relations without the types .*; use form='perceptron'"):
         sl.SequentialLearner(structure, form="log_linear", order=["relation", "entity"]).fit([x], [y])
     many = EntitySentence(tuple("abcdefghijklmnopqrstuvwxyz"), tuple((k, k + 1) for k in range(24)))
-    with pytest.raises(Intractable, match=r"24 entities has 2\^24 terms; learn by form='perceptron'"):
+    with pytest.raises(Intractable, match=r"24 entities has 2\^24 terms; use form='perceptron'"):
         sl.SequentialLearner(structure, form="log_linear", order=["entity", "relation"]).fit(
             [many], [Extraction(("Peop",) * 24)]
         )
@@ -136,7 +136,7 @@ def test_what_cannot_be_summed_names_the_way_out():
         variables=lambda x: {"one": [0], "two": [0]},
         features=lambda x, kind, key: ["always"],
     )
-    with pytest.raises(Intractable, match="too many to sum over; learn by form='perceptron'"):
+    with pytest.raises(Intractable, match="too many to sum over; use form='perceptron'"):
         sl.SequentialLearner(wide, form="log_linear", order=["one", "two"]).fit(["x"], [{"one": {0: 1}, "two": {0: 2}}])
     by_updates = sl.SequentialLearner(wide, passes=2).fit(["x"], [{"one": {0: 1}, "two": {0: 2}}])
     assert by_updates.predict(["x"]) == [{"one": {0: 1}, "two": {0: 2}}]
