@@ -22,7 +22,7 @@ from sidelight.core import compiling
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-NEWEST = (0, 68)  # the newest Numba whose insides are known to be what `inner_compiler` takes them for
+NEWEST = (0, 68)  # the newest Numba whose insides are known to be what `kernel_compiler` takes them for
 KNOWN_INSIDES = tuple(int(part) for part in numba.__version__.split(".")[:2]) <= NEWEST
 
 if hasattr(os, "register_at_fork"):  # a child that forks while another thread compiles could never compile anything
@@ -32,17 +32,21 @@ if hasattr(os, "register_at_fork"):  # a child that forks while another thread c
 
 def kernel(function: Function) -> Function:
     """Compile a function of flat arrays; the type seen by a checker is the Python function's own."""
-    return _compiled(function)
+    if not KNOWN_INSIDES:
+        return _compiled(function)
+    from sidelight.core.kernel_compiler import KernelCompiler
+
+    return _compiled(function, pipeline_class=KernelCompiler)
 
 
 def inner_kernel(function: Function) -> Function:
     """As `kernel`, for functions that only kernels call: without a way in from Python or machine code of their own.
 
-    A Numba that is newer than those tried makes machine code all the same, which takes a little longer.
+    A Numba that is newer than those tried compiles these in its own way, which takes longer.
     """
     if not KNOWN_INSIDES:
         return _compiled(function, no_cpython_wrapper=True)
-    from sidelight.core.inner_compiler import InnerCompiler, InnerDispatcher
+    from sidelight.core.kernel_compiler import InnerCompiler, InnerDispatcher
 
     dispatcher: Any = _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler)
     if isinstance(dispatcher, Dispatcher):
