@@ -108,14 +108,15 @@ def _cache_file(dispatcher: Any) -> Any:
 compiling.listen()
 
 
-@inline_kernel
-def mix(z: Any) -> Any:
-    """The finaliser of splitmix64: a 64-bit number well stirred; adding a constant and mixing gives a random stream."""
+def stirred(z: Any) -> Any:
+    """The finaliser of splitmix64: 64-bit numbers well stirred; adding a constant and mixing gives a random stream."""
     z = np.uint64(z)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
+
+mix = inline_kernel(stirred)  # the same, for one number in a kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the step of a splitmix64 stream
 # odd numbers by which hashes tell apart what a template sees: in which place, on which side
