@@ -262,9 +262,9 @@ class SegmentSpace:
         tokens, firsts = np.zeros((last - first, size)), np.zeros((last - first, size))
         edges = np.zeros((size, size)), np.zeros(size), np.zeros(size)
         steps = self._steps(scores)
-        room = self._room(lo, hi), totals.reshape(len(totals), -1), np.zeros((size, size))
-        out = values, tokens, firsts, *edges
-        segment_sums.beliefs(self.starts, lo, hi, totals, *steps, *self._shape, *room, scales, *out)
+        flat, pairs, room = totals.reshape(len(totals), -1), np.zeros((size, size)), self._room(lo, hi)
+        given, out = (self.starts, lo, hi, totals, *steps, *self._shape), (values, tokens, firsts, *edges)
+        segment_sums.beliefs(*given, room, flat, pairs, scales, *out)
         self._check(values[lo:hi], lo)
         return SegmentBeliefs(values[lo:hi], tokens, firsts, totals, *edges)
 
