@@ -209,9 +209,7 @@ class Choices(NamedTuple):
     widths: Ints  # [types] labels of the other kind
 
 
-def variable_differences(
-    rows: Rows, variables: Variables, layout: VariableLayout, wanted: Differences, *, n_jobs: int | None = 1
-) -> SparseRows:
+def variable_differences(rows: Rows, variables: Variables, layout: VariableLayout, wanted: Differences) -> SparseRows:
     """The rows wanted; outputs are choices [V]."""
     places = np.array([(layout.tables_at[k], *layout.first[list(pair)]) for k, pair in enumerate(layout.pairs)])
     widths = np.array([layout.kinds[other] for _, other in layout.pairs], dtype=np.int64)
@@ -223,7 +221,7 @@ def variable_differences(
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(rows.starts, rows.tokens, choices, part, room)
 
-    return filled_rows(wanted, lambda part: 1 + sides * entries[part.which], fill, n_jobs=n_jobs)
+    return filled_rows(wanted, lambda part: 1 + sides * entries[part.which], fill)
 
 
 def add_variable_parts(
