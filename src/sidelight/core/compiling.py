@@ -20,7 +20,7 @@ from sidelight.core.collection import pause_collection, resume_collection
 
 LOG = logging.getLogger("sidelight.core.kernels")
 
-SHARED = 3.0  # seconds of CPU that kernels of features and of decoding take to compile (benchmarks/compile_times.py)
+SHARED = 1.5  # seconds of CPU that kernels of features and of decoding take to compile (benchmarks/compile_times.py)
 
 
 class Watcher(Protocol):

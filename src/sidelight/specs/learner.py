@@ -57,7 +57,7 @@ class LearnerSpec:
     blocks: ClassVar[bool] = False  # goes over data that stays in files, block by block
     about_rules: ClassVar[bool] = False  # without rules there is little reason to use it
     alone: ClassVar[str] = "has not been spread over workers"  # why it stays in one process, or nothing
-    compile_seconds: ClassVar[float] = 10.0  # of CPU, of its kernels (benchmarks/compile_times.py)
+    compile_seconds: ClassVar[float] = 5.0  # of CPU, of its kernels (benchmarks/compile_times.py)
 
     def __post_init__(self) -> None:
         check_options(self)
