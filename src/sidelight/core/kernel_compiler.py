@@ -1,16 +1,14 @@
-"""How kernels are compiled: by Numba's own passes, with less of what does not change the code that comes out.
+"""Compiles kernels with Numba's own passes, but without work that does not change the machine code.
 
-A kernel is made of the same few operations on numbers and arrays, over and over. Numba works out anew each time which
-of its implementations one of them is, looking through all that it knows of; here the answer is remembered
-(`remembered_operators`). What it compiles for kernels of its own functions (`np.empty`) it keeps by the flags of the
-kernel that asked, whose comparison is slow and among which is one that does not matter there: flags are compared at
-once (`KernelFlags`), and that one is the same for all.
+Kernels consist of a few operations on numbers and arrays, repeated many times. For each, Numba searches all of its
+implementations anew; here the result is remembered (`remembered_operators`). What Numba compiles of its own functions
+for a kernel (such as `np.empty`), it caches by the flags of that kernel. The comparison of flags is slow, and one of
+them has no effect there: `KernelFlags` compares quickly, and that flag is the same for all.
 
-Where only other kernels call a function (`InnerCompiler`), Numba would make a library of it that can be called from
-outside: it optimises it, makes machine code of it and keeps that on disk, and then the libraries of its callers link
-its code in and optimise it once more, and nobody runs the machine code. So here its code is left as it was lowered.
-What is compiled in the end has the same results: which numbers are added in which order does not depend on when code
-is optimised.
+By default, Numba compiles every function to a library that can be called from outside: it optimises the code,
+translates it to machine code and caches it. If only other kernels call a function (`InnerCompiler`), their libraries
+link and optimise its code again, and its own machine code is never used. So here the lowered code is left as it is. The
+results are the same: the order of additions does not depend on when code is optimised.
 """
 
 from __future__ import annotations
@@ -33,9 +31,9 @@ _depth = 0
 
 @contextmanager
 def remembered_operators() -> Iterator[None]:
-    """Within it, Numba looks up once which signature an operation on some types has.
+    """While it is active, Numba looks up the signature of an operation on given types only once.
 
-    It is entered while Numba's lock on compiling is held, so nothing else is compiled meanwhile.
+    It is entered while Numba's compiler lock is held, so no other thread compiles meanwhile.
     """
     global _depth
     function_type: Any = types.BaseFunction
@@ -50,7 +48,7 @@ def remembered_operators() -> Iterator[None]:
 
 
 def _call_type(function: Any, context: Any, arguments: Any, keywords: Any) -> Any:
-    """As Numba finds it; only what it does not compile from Python code is kept, as that depends on who asks."""
+    """Numba's result. It is kept unless Numba compiles the operation from Python code, which depends on the flags."""
     if keywords or type(function) is not types.Function:
         return _look_up(function, context, arguments, keywords)
     key = function, arguments
@@ -63,11 +61,11 @@ def _call_type(function: Any, context: Any, arguments: Any, keywords: Any) -> An
 
 
 class KernelFlags(Flags):
-    """Numba's flags, which it compares whenever it looks for something that it has compiled."""
+    """Numba's flags, which are compared on every search for compiled code."""
 
     __slots__ = ()
     _defaults: ClassVar[dict[str, Any]] = {name: option.default for name, option in Flags.options.items()}
-    _hash: ClassVar[int] = hash(Flags())  # Numba's own depends on the names alone
+    _hash: ClassVar[int] = hash(Flags())  # Numba's hash depends on the names only
 
     def __hash__(self) -> int:
         return self._hash
@@ -78,12 +76,12 @@ class KernelFlags(Flags):
         return bool(super().__eq__(other))
 
     def values(self) -> dict[str, Any]:
-        """All of them by name."""
+        """All flags by name."""
         return {**self._defaults, **self._values}
 
 
 class KernelCompiler(CompilerBase):
-    """Numba's one way to compile without Python objects."""
+    """Numba's pipeline without Python objects."""
 
     lowering = NativeLowering
 
@@ -92,14 +90,14 @@ class KernelCompiler(CompilerBase):
         self.state.flags = KernelFlags(self.state.flags)
 
     def _compile_core(self) -> Any:
-        """What Numba compiles of its own functions is then kept for kernels and inner kernels alike."""
+        """Code of Numba's own functions is then shared between kernels and inner kernels."""
         self._no_wrapper = self.state.flags.no_cpython_wrapper
         self.state.flags.no_cpython_wrapper = True
         with remembered_operators():
             return super()._compile_core()
 
     def define_pipelines(self) -> list[Any]:
-        """Numba's passes, but for the last."""
+        """The only pipeline: Numba's passes, with `lowering` as the last one."""
         self.state.flags.no_cpython_wrapper = self._no_wrapper
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.passes = [(self.lowering if one is NativeLowering else one, about) for one, about in pipeline.passes]
@@ -108,21 +106,21 @@ class KernelCompiler(CompilerBase):
 
 
 class InnerDispatcher(CPUDispatcher):
-    """A function that Python cannot call: Numba would follow an empty pointer."""
+    """A function that cannot be called from Python: Numba would follow a null pointer."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         raise TypeError(f"{self.py_func.__name__} is an inner kernel: kernels call it, Python cannot")
 
     def add_overload(self, compiled: Any) -> None:
-        """Keep what has been compiled for other kernels, not for calls from Python."""
+        """Keep a compiled version for other kernels, not for calls from Python."""
         self.overloads[tuple(compiled.signature.args)] = compiled
 
 
 class InnerLibrary(JITCodeLibrary):
-    """Code that is linked into other libraries, and is not optimised or made machine code of by itself."""
+    """Code that is linked into other libraries; it is not optimised or translated to machine code by itself."""
 
     def finalize(self) -> None:
-        """Link in what this code calls, and leave the rest to the libraries that this one is linked into."""
+        """Link the code that this one calls; the libraries that include this one do the rest."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
@@ -132,7 +130,7 @@ class InnerLibrary(JITCodeLibrary):
 
 
 class InnerEntry:
-    """Tells the versions of inner kernels apart, as pointers to their code would."""
+    """Distinguishes versions of inner kernels, as pointers to their code would."""
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -142,7 +140,7 @@ class InnerLowering(NativeLowering):
     _name = "inner_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        """Lower a function; what calls it finds it by its entry."""
+        """Lower a function; callers find it by its entry."""
         state.library = InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
@@ -153,6 +151,6 @@ class InnerLowering(NativeLowering):
 
 
 class InnerCompiler(KernelCompiler):
-    """For inner kernels: with the lowering above."""
+    """The same for inner kernels, with the lowering above."""
 
     lowering = InnerLowering

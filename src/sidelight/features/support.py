@@ -27,7 +27,7 @@ AT_ONCE = 65_536  # attributes whose labels are listed together
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What labels the tokens of some inputs may have: the label itself, or every one admitted."""
+    """The possible labels of the tokens of some inputs: the label itself, or all admitted ones."""
 
     rows: Rows
     targets: Ids | None = None  # [T]

@@ -1,4 +1,4 @@
-"""Pieces that live in the workers of a team, and the questions that are put to them."""
+"""Pieces held by the workers of a team, and calls to them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RayHeld:
 
     def __init__(self, team: Team, key: int, size: int) -> None:
         self._team, self._key, self._size = team, key, size
-        self._states: list[Any] = [None] * len(team)  # references, one a worker
+        self._states: list[Any] = [None] * len(team)  # references, one per worker
         self._before = self._states
 
     def __del__(self) -> None:
@@ -36,19 +36,19 @@ class RayHeld:
         team, began = self._team, time.perf_counter()
         message = team.question(function, common)
         mine = [self._own(number, own) for number in range(len(team))]
-        found = team.ask(self._key, lambda actor, n: actor.each.remote(self._key, message, mine[n]))
+        results = team.ask(self._key, lambda actor, n: actor.each.remote(self._key, message, mine[n]))
         answers: dict[int, Any] = {}
-        for blob, _ in found:
+        for blob, _ in results:
             answers |= pickle.loads(blob)
-        blobs = [blob for blob, _ in found] + mine
-        team.answered(began, blobs, [seconds for _, seconds in found])
+        blobs = [blob for blob, _ in results] + mine
+        team.answered(began, blobs, [seconds for _, seconds in results])
         return [answers[number] for number in range(len(self))]
 
     def total(self, function: Function, *common: Any) -> Any:
         team, began = self._team, time.perf_counter()
         message = team.question(function, common)
-        found = team.ask(self._key, lambda actor, n: actor.total.remote(self._key, message, self._nodes(n)))
-        return self._sum(found, began)
+        answers = team.ask(self._key, lambda actor, n: actor.total.remote(self._key, message, self._nodes(n)))
+        return self._sum(answers, began)
 
     def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
         team, began = self._team, time.perf_counter()
@@ -60,11 +60,11 @@ class RayHeld:
             return actor.advance.options(num_returns=2).remote(self._key, message, mine[n], before, self._nodes(n))
 
         self._before = self._states
-        found = team.ask(self._key, call)
+        answers = team.ask(self._key, call)
         self._states = [None] * len(team)
-        for (_, state), number in zip(found, self._busy()):
+        for (_, state), number in zip(answers, self._busy()):
             self._states[number] = state
-        return self._sum([answer for answer, _ in found], began, mine)
+        return self._sum([answer for answer, _ in answers], began, mine)
 
     def remembered(self) -> list[Any]:
         known: dict[int, Any] = {}
@@ -78,7 +78,7 @@ class RayHeld:
             mine = {k: states[k] for k in range(*self._team.range_of(number, len(self)))}
             self._states[number] = self._team.kept(mine)
 
-    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+    def derive(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         return self._team.make(self._key, function, common, own)
 
     def _busy(self) -> list[int]:
@@ -90,10 +90,10 @@ class RayHeld:
     def _own(self, number: int, own: Sequence[tuple[Any, ...]] | None) -> bytes:
         return packed({} if own is None else {k: own[k] for k in range(*self._team.range_of(number, len(self)))})
 
-    def _sum(self, found: list[tuple[bytes, float]], began: float, sent: Sequence[bytes] = ()) -> Any:
+    def _sum(self, answers: list[tuple[bytes, float]], began: float, sent: Sequence[bytes] = ()) -> Any:
         known: dict[Node, Any] = {}
-        for blob, _ in found:
+        for blob, _ in answers:
             known |= pickle.loads(blob)
         total = summed((0, len(self)), known.__getitem__, known)  # type: ignore[arg-type]
-        self._team.answered(began, [*sent, *(blob for blob, _ in found)], [seconds for _, seconds in found])
+        self._team.answered(began, [*sent, *(blob for blob, _ in answers)], [seconds for _, seconds in answers])
         return total

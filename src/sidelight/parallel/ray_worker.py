@@ -1,7 +1,7 @@
-"""A worker of a Ray place: holds pieces of the data, and answers questions about them.
+"""A worker of a Ray place: holds pieces of the data, and applies functions to them.
 
-Messages are pickles that the driver and its workers made for each other; nothing of a file goes through them unread.
-Arrays come as copies of their own, since kernels are compiled for arrays that may be written to.
+Messages are pickles that the driver and its workers made for each other; contents of files are read and checked before
+they are sent. Arrays are sent as copies, since kernels are compiled for writable arrays.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from sidelight.parallel.place import Node, loaded, summed
 from sidelight.rules.files import FILE_MODULE
 from sidelight.rules.rule import Rule
 
-PROTOCOL = 4  # later ones leave arrays that cannot be written to
+PROTOCOL = 4  # with later protocols, arrays would be read-only
 
 
 def packed(value: Any) -> bytes:
-    """A message; functions of a user's own script go along as they are, and so do rules."""
+    """A message; functions of a user's own script, and rules, are included by value."""
     with BytesIO() as file:
         _pickler()(file, protocol=PROTOCOL).dump(value)
         return file.getvalue()
@@ -50,7 +50,7 @@ def _cloudpickle() -> Any:
 
 
 def _parts_of_rule(rule: Rule) -> tuple[Any, ...]:
-    """A rule with its function: workers may not have the module or the file that it comes from."""
+    """A rule with its function: workers may not have the rule's module or file."""
     module = sys.modules.get(getattr(rule.says, "__module__", None) or "")
     if module is not None and module.__name__.startswith(FILE_MODULE):
         _cloudpickle().register_pickle_by_value(module)
@@ -59,14 +59,14 @@ def _parts_of_rule(rule: Rule) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A large vector in a message: whole, or as what has changed since the vector of the message before it."""
+    """A large vector in a message: complete, or as changes since the vector of the previous message."""
 
     number: int  # of the vector
     values: Floats  # [size], or [changed]
     places: Ids | None = None  # [changed]
 
     def after(self, before: Any) -> Floats:
-        """The vector, of the one before it, which becomes it where only changes are told: a copy takes long."""
+        """The vector; if only changes were sent, the previous vector is updated in place, as a copy is slow."""
         if self.places is None:
             return self.values
         before[self.places] = self.values
@@ -75,7 +75,7 @@ class Weights:
 
 
 def weights_since(number: int, before: Floats | None, now: Floats) -> Weights:
-    """The shorter way to tell of a vector to those who know the one before it; the same bits either way.
+    """The shorter message for workers that know the previous vector: complete or changes; both give the same bits.
 
     >>> weights_since(1, np.zeros(4), np.array([0.0, -0.0, 0.0, 0.0])).places.tolist()
     [1]
@@ -92,27 +92,27 @@ class Shortage(Exception):
 
 
 class Worker:
-    """Pieces by the number of their set and their own."""
+    """The pieces of a worker, by the number of their set and their own number."""
 
     def __init__(self) -> None:
         self._held: dict[int, dict[int, Any]] = {}
-        self._failed: dict[int, Exception] = {}  # why a set is not here: told to whoever asks about it
+        self._failed: dict[int, Exception] = {}  # why a set is missing; raised on its use
         self._weights: tuple[int, Floats] = (-1, NO_FLOATS)  # the last vector, and its number
-        self._task: tuple[int, Any] = (-1, b"")  # what is done for every item of a list, and its number
+        self._task: tuple[int, Any] = (-1, b"")  # the task for items of a list, and its number
 
     def pid(self) -> int:
-        """Its process."""
+        """The process id."""
         return os.getpid()
 
     def hold(self, key: int, numbers: list[int], *blobs: bytes) -> None:
-        """Take pieces; those that are stored elsewhere are read from there."""
+        """Take pieces; stored ones are loaded."""
         with self._taking(key) as held:
             for number, blob in zip(numbers, blobs):
                 with _memory_for(number):
                     held[number] = loaded(pickle.loads(blob))
 
     def make(self, key: int, source: int, message: bytes, own: bytes) -> None:
-        """Make other pieces of those of a set."""
+        """Compute new pieces from those of a set."""
         with self._taking(key) as held:
             function, common = pickle.loads(message)
             mine = pickle.loads(own)
@@ -122,23 +122,23 @@ class Worker:
 
     @contextmanager
     def _taking(self, key: int) -> Iterator[dict[int, Any]]:
-        """A new set, and what goes wrong with it: nobody waits for an answer here."""
+        """Context manager for a new set: an error is stored, since no caller waits for an answer."""
         self._held[key] = {}
         try:
             yield self._held[key]
         except Exception as error:
-            error.__context__ = None  # whose frames hold pieces
+            error.__context__ = None  # its frames would keep pieces alive
             self._failed[key] = error.with_traceback(None)
             self._held[key] = {}
 
     def _pieces(self, key: int) -> dict[int, Any]:
-        """A set; raises what went wrong when it was made."""
+        """A set; raises the error of its creation."""
         if key in self._failed:
             raise self._failed[key]
         return self._held[key]
 
     def know(self, message: bytes) -> None:
-        """Take up a vector that later messages begin from."""
+        """Store a vector to which later messages refer."""
         self._read(message)
 
     def _read(self, message: bytes) -> tuple[Any, tuple[Any, ...]]:
@@ -148,7 +148,7 @@ class Worker:
 
     def _whole(self, weights: Weights) -> Floats:
         number, known = self._weights
-        if weights.number != number:  # else it is the same question once more
+        if weights.number != number:  # otherwise it is the same call again
             known = weights.after(known)
             self._weights = weights.number, known
         return known
@@ -160,7 +160,7 @@ class Worker:
             self._failed.pop(key, None)
 
     def each(self, key: int, message: bytes, own: bytes) -> tuple[bytes, float]:
-        """The answers of all pieces, and how long they took."""
+        """The results of all pieces, and their time."""
         function, common = self._read(message)
         mine = pickle.loads(own)
         began = time.perf_counter()
@@ -185,7 +185,7 @@ class Worker:
     def advance(
         self, key: int, message: bytes, own: bytes, states: bytes, nodes: list[Node]
     ) -> tuple[tuple[bytes, float], bytes]:
-        """The same, with what each piece's state has become."""
+        """The same, with the new state of each piece."""
         function, common = self._read(message)
         mine = pickle.loads(own)
         before: dict[int, Any] = pickle.loads(states)
@@ -202,11 +202,11 @@ class Worker:
         return (pickle.dumps(sums, protocol=PROTOCOL), seconds), pickle.dumps(after, protocol=PROTOCOL)
 
     def learn(self, key: int, message: bytes) -> None:
-        """Take up what is to be done for every item of a list."""
+        """Store the task for items of a list."""
         self._task = key, message
 
     def carry_out(self, key: int, number: int, item: bytes) -> tuple[bytes, float]:
-        """That, of one item."""
+        """Perform the stored task for one item."""
         assert self._task[0] == key
         if isinstance(self._task[1], bytes):
             self._task = key, pickle.loads(self._task[1])
@@ -221,7 +221,7 @@ class Worker:
 
 @contextmanager
 def _memory_for(number: int, what: str = "shard") -> Iterator[None]:
-    """Says which piece it was that memory did not suffice for."""
+    """Context manager: names the piece for which memory did not suffice."""
     try:
         yield
     except MemoryError:

@@ -148,7 +148,7 @@ def log_beliefs(
     values: Floats,  # [N] NaN where it is asked; out: the log-sum
     moves: Floats,  # [L, L] expected transitions, times price, are added
 ) -> None:
-    """What `beliefs` has left, in logarithms; apart from it, as hardly anyone has to compile it."""
+    """The remaining sequences of `beliefs`, in logarithms; a separate kernel, since it rarely needs to be compiled."""
     for i in range(lo, hi):
         if np.isnan(values[i]):
             first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
