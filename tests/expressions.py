@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from sidelight.inference.problem import RuledProblem
 from sidelight.rules.columns import InputColumns
 from sidelight.rules.expr import (
     FALSE,
@@ -82,6 +83,17 @@ def open_expressions(draw: st.DrawFn, n_variables: int, n_labels: int, depth: in
 def outputs(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """All outputs of variables with so many labels."""
     return itertools.product(*(range(size) for size in sizes))
+
+
+def enumerated(problem: RuledProblem) -> tuple[tuple[int, ...], float]:
+    """The best output by trying all."""
+    best: tuple[int, ...] = ()
+    value = -math.inf
+    for labels in outputs(problem.sizes):
+        worth = problem.value(labels)
+        if worth > value:
+            best, value = labels, worth
+    return best, value
 
 
 def structural(columns: InputColumns, labels: tuple[int, ...]) -> np.ndarray:

@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
 import pytest
+from numba import types
 from numpy.typing import NDArray
 
 import sidelight
@@ -139,3 +141,38 @@ def test_no_python_function_names_an_inner_kernel() -> None:
                     name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)
                 }
                 assert not {known[name] for name in names & set(known)} & inner, module
+
+
+@kernel
+def added(x: Any) -> Any:
+    return x + 1.0
+
+
+def test_numba_works_out_operations_as_before_once_a_kernel_is_compiled() -> None:
+    looked_up = types.BaseFunction.get_call_type
+    for _ in range(2):  # an operation that was worked out, and one that no number has
+        assert added(2.0) == 3.0 and added(np.int32(2)) == 3.0
+        if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            with pytest.raises(numba.TypingError):
+                added("two")
+        assert types.BaseFunction.get_call_type is looked_up
+
+
+@inner_kernel
+def empty(size: int) -> NDArray[np.float64]:
+    return np.empty(size)
+
+
+@kernel
+def counted(size: int) -> float:
+    own, other = np.empty(size), empty(size)
+    for k in range(size):
+        own[k], other[k] = 1.0, 2.0
+    return float(np.sum(own) + np.sum(other))
+
+
+def test_what_numba_compiles_of_its_own_is_shared_between_kernels_and_inner_kernels() -> None:
+    plain = numba.njit(error_model="numpy")(counted.py_func if hasattr(counted, "py_func") else counted)
+    assert counted(4) == 12.0
+    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        assert plain(5) == 15.0  # as others compile, beside it

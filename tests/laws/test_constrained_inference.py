@@ -17,12 +17,13 @@ from drawing_variables import variable_problems
 from hypothesis import given
 from hypothesis import strategies as st
 
+from expressions import enumerated
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.folding import lattice
 from sidelight.inference.lattices.searches import beam_over, best_under, prefix_beam, search, tight_guide
 from sidelight.inference.methods.by_search import a_star, beam, dynamic
 from sidelight.inference.methods.choose import solve
-from sidelight.inference.problem import ChainProblem, RuledProblem, enumerated
+from sidelight.inference.problem import ChainProblem, RuledProblem
 
 EXACT = {
     "auto": solve,

@@ -11,7 +11,7 @@ from expressions import expressions, outputs
 from sidelight.errors import Intractable
 from sidelight.rules import Domain, Sentence, count, gallery, implies, some
 from sidelight.rules.expr import Between, OneOf, Same, pieces
-from sidelight.rules.lowering.counters import counter, lowered
+from sidelight.rules.lowering.counters import Piece, counter
 from sidelight.rules.lowering.truth import OPEN, degree
 from sidelight.rules.output import symbolic_labels
 
@@ -45,7 +45,7 @@ def test_counters_charge_the_degree_and_never_too_early(drawn):
 def test_tables_of_local_clauses_are_the_degree(drawn):
     length, n_labels, says = drawn
     for clause in says:
-        piece = lowered(clause, length, n_labels)
+        piece = Piece(clause, length, n_labels)
         for labels in outputs([n_labels] * length):
             before = labels[piece.at - 1] if piece.at else 0
             expected = degree(clause, labels)
@@ -70,7 +70,7 @@ def test_degree_of_a_prefix_never_falls_and_bounds_all_completions(drawn):
 
 def numbers_of_states(rule, length: int = 12, labels: str = "ABCDE") -> list[int]:
     says = rule.on_labels(Sentence(["w"] * length), Domain(labels))
-    return [lowered(clause, length, len(labels)).counter().states for clause in pieces(says)]
+    return [Piece(clause, length, len(labels)).counter().states for clause in pieces(says)]
 
 
 def test_counters_are_small():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chain_problems import chain_problems
 from expressions import outputs
 from sidelight.errors import Infeasible
-from sidelight.inference.expected.expected import ExpectationBatch, expected_beliefs
+from sidelight.inference.expected.expected import ConstrainedBeliefs, ExpectationBatch
 from sidelight.inference.problem import ChainProblem, Clause
 from sidelight.rules.columns import InputColumns, chain_columns
 from sidelight.rules.expr import OneOf, between, disjunction, negation, total
@@ -37,6 +37,16 @@ def charge(reading: Expectations, labels: Sequence[int]) -> float:
     numbers = np.array(labels, dtype=np.int32)
     broken = [(one.price, one.counter.degree(numbers)) for one in reading.counters]
     return sum(price * much for price, much in broken if much)
+
+
+def expected_beliefs(problem: ChainProblem, *, gamma: float) -> ConstrainedBeliefs:
+    """The best beliefs about one chain under its clauses."""
+    columns = chain_columns(problem.length, problem.n_labels)
+    says, penalties = [one.says for one in problem.clauses], [one.penalty for one in problem.clauses]
+    names = [f"number {one.rule}" for one in problem.clauses]
+    reading = expectations(says, penalties, columns, names=names)
+    batch = ExpectationBatch([problem.length], problem.n_labels, [reading])
+    return batch.beliefs(problem.tokens, problem.transition, problem.start, problem.end, gamma=gamma)
 
 
 class Enumerated:

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chain_problems import chain_problems
+from expressions import enumerated
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.methods.lagrangian import solve_lagrangian
-from sidelight.inference.problem import RuledProblem, Solution, enumerated
+from sidelight.inference.problem import RuledProblem, Solution
 
 
 def check(problem: RuledProblem, steps: int) -> Solution | None:

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chain_problems import chain_problems
+from expressions import enumerated
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.legal import conflicting_rules
 from sidelight.inference.methods.program import feasible, solve_program, solve_relaxation
-from sidelight.inference.problem import Clause, RuledProblem, enumerated
+from sidelight.inference.problem import Clause, RuledProblem
 
 
 def agrees(problem: RuledProblem, lazy: bool) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight.spaces.segments import segment_sums
-from sidelight.spaces.segments.segment_log_kernels import moves_of
+from sidelight.spaces.segments.segment_log_kernels import moves_of, room_of
 
 TOKENS, LENGTHS, LABELS = 4, 3, 3
 
@@ -55,7 +55,8 @@ def test_log_sums_and_expectations_are_those_of_enumeration(seed, scale, closed,
     log_sum = np.logaddexp.reduce(logs)
     starts, value = np.array([0, TOKENS], dtype=np.int64), np.empty(1)
     shape = moves_of(transition, runs), start, end, longest, runs
-    segment_sums.log_sums(starts, 0, 1, totals, *shape, value)
+    room = room_of(starts, 0, 1, LENGTHS, LABELS)
+    segment_sums.log_sums(starts, 0, 1, totals, *shape, room, value)
     if log_sum == -np.inf:
         assert value[0] == -np.inf
         return
@@ -64,7 +65,9 @@ def test_log_sums_and_expectations_are_those_of_enumeration(seed, scale, closed,
     pairs, starting, ending = np.zeros((LABELS, LABELS)), np.zeros(LABELS), np.zeros(LABELS)
     found = totals.copy()
     outs = tokens, firsts, pairs, starting, ending
-    segment_sums.beliefs(starts, 0, 1, found, *shape, np.array([2.0]), value, *outs)
+    flat = found.reshape(TOKENS, -1)
+    memory = room, flat, np.zeros((LABELS, LABELS))
+    segment_sums.beliefs(starts, 0, 1, found, *shape, *memory, np.array([2.0]), value, *outs)
     right = [np.zeros_like(out) for out in (*outs, found)]
     for one, score in zip(parts, logs):
         p = 2.0 * np.exp(score - log_sum)
@@ -86,5 +89,6 @@ def test_no_segmentation_is_minus_infinity(runs):
     totals = np.full((2, 1, 2), -np.inf)
     value = np.empty(1)
     shape = moves_of(np.zeros((2, 2)), runs), np.zeros(2), np.zeros(2), np.ones(2, dtype=np.int64), runs
-    segment_sums.log_sums(np.array([0, 2], dtype=np.int64), 0, 1, totals, *shape, value)
+    starts = np.array([0, 2], dtype=np.int64)
+    segment_sums.log_sums(starts, 0, 1, totals, *shape, room_of(starts, 0, 1, 1, 2), value)
     assert value[0] == -np.inf

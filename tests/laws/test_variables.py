@@ -9,11 +9,12 @@ from drawing import law
 from drawing_variables import variable_problems
 from hypothesis import given
 
+from expressions import enumerated
 from sidelight.inference import factors
 from sidelight.inference.folding import folded
 from sidelight.inference.methods.choose import solve
 from sidelight.inference.methods.lagrangian import solve_lagrangian
-from sidelight.inference.problem import VariableProblem, enumerated
+from sidelight.inference.problem import VariableProblem
 from sidelight.spaces.variables import elimination
 
 

@@ -30,7 +30,7 @@ from sidelight.rules import (
 )
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.expr import pieces
-from sidelight.rules.lowering.counters import counter, lowered
+from sidelight.rules.lowering.counters import Piece, counter
 from sidelight.rules.lowering.expectations import expectations
 from sidelight.rules.lowering.rows import Lowering
 from sidelight.rules.lowering.truth import degree
@@ -99,7 +99,7 @@ def test_every_reading_charges_what_a_known_output_is_charged(script):
     rule = Rule(lambda x, y: said(script, y), "drawn", 1.0)
     says = rule.on_labels(X, Domain(LABELS))
     parts = list(pieces(says))
-    local = [lowered(part, LENGTH, len(LABELS)) for part in parts]
+    local = [Piece(part, LENGTH, len(LABELS)) for part in parts]
     automata = [counter(part, LENGTH, len(LABELS)) for part in parts]
     columns = chain_columns(LENGTH, len(LABELS))
     lowering = Lowering(columns)

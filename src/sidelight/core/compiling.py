@@ -20,7 +20,7 @@ from sidelight.core.collection import pause_collection, resume_collection
 
 LOG = logging.getLogger("sidelight.core.kernels")
 
-SHARED = 3.0  # CPU seconds to compile the kernels of features and of decoding (benchmarks/compile_times.py)
+SHARED = 1.5  # CPU seconds to compile the kernels of features and of decoding (benchmarks/compile_times.py)
 
 
 class Watcher(Protocol):

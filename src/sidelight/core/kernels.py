@@ -22,7 +22,7 @@ from sidelight.core import compiling
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-NEWEST = (0, 68)  # the newest Numba whose internals were tested with `inner_compiler`
+NEWEST = (0, 68)  # the newest Numba whose internals were tested with `kernel_compiler`
 KNOWN_INSIDES = tuple(int(part) for part in numba.__version__.split(".")[:2]) <= NEWEST
 
 if hasattr(os, "register_at_fork"):  # a child forked while another thread compiles could never compile anything
@@ -32,18 +32,22 @@ if hasattr(os, "register_at_fork"):  # a child forked while another thread compi
 
 def kernel(function: Function) -> Function:
     """Compile a function of flat arrays; type checkers see the type of the Python function."""
-    return _compiled(function)
+    if not KNOWN_INSIDES:
+        return _compiled(function)
+    from sidelight.core.kernel_compiler import KernelCompiler
+
+    return _compiled(function, pipeline_class=KernelCompiler)
 
 
 def inner_kernel(function: Function) -> Function:
     """As `kernel`, for functions that only kernels call: they have no entry from Python and no machine code of their
     own.
 
-    With a Numba newer than the tested ones, machine code is generated anyway, which takes a little longer.
+    With a Numba newer than the tested ones, machine code is generated anyway, which takes longer.
     """
     if not KNOWN_INSIDES:
         return _compiled(function, no_cpython_wrapper=True)
-    from sidelight.core.inner_compiler import InnerCompiler, InnerDispatcher
+    from sidelight.core.kernel_compiler import InnerCompiler, InnerDispatcher
 
     dispatcher: Any = _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler)
     if isinstance(dispatcher, Dispatcher):
@@ -105,9 +109,8 @@ def _cache_file(dispatcher: Any) -> Any:
 compiling.listen()
 
 
-@inline_kernel
-def mix(z: Any) -> Any:
-    """The finaliser of splitmix64, which mixes the bits of a 64-bit number. Adding a constant and mixing gives a random
+def stirred(z: Any) -> Any:
+    """The finaliser of splitmix64, which mixes the bits of 64-bit numbers. Adding a constant and mixing gives a random
     stream.
     """
     z = np.uint64(z)
@@ -115,6 +118,8 @@ def mix(z: Any) -> Any:
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
+
+mix = inline_kernel(stirred)  # the same, for one number in a kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the step of a splitmix64 stream
 # odd numbers with which hashes distinguish the positions and sides of a template's values

@@ -183,7 +183,7 @@ class FitLog:
     """
 
     def __init__(
-        self, name: str, *, learner: str, source: str, verbose: int, seconds: float = 10.0, total: int | None = None
+        self, name: str, *, learner: str, source: str, verbose: int, seconds: float = 8.0, total: int | None = None
     ) -> None:
         outer = present()
         self._progress = Progress(live=verbose == 1, lines=verbose) if outer is None else outer

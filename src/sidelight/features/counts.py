@@ -83,9 +83,11 @@ def difference_rows(rows: Rows, layout: Layout, differences: Differences, *, n_j
     shape = shape_of(layout)
 
     def most(part: Differences) -> Ints:
-        bounds = np.zeros(len(part.which), dtype=np.int64)
-        _bounds(rows.starts, rows.tokens, layout.order, part, bounds)
-        return bounds
+        ptr, tokens = taken(rows.starts, part.which)
+        counts = rows.indptr[tokens + 1] - rows.indptr[tokens] + rows.dense.shape[1]
+        if len(part.minus):
+            counts = 2 * counts * (part.plus[tokens] != part.minus[tokens])
+        return 2 * layout.order * np.diff(ptr) + 5 + np.diff(offsets_of(counts)[ptr])
 
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(rows.starts, rows.tokens, shape, part, room)
@@ -145,21 +147,10 @@ def sparse_dot(indices: Ids, values: Floats, weights: Floats) -> float:
 @kernel
 def _dot(indptr: Ints, indices: Ids, values: Floats, weights: Floats, out: Floats) -> None:
     for i in range(out.shape[0]):
-        row = slice(indptr[i], indptr[i + 1])
-        out[i] = sparse_dot(indices[row], values[row], weights)
-
-
-@kernel
-def _bounds(starts: Ints, tokens: TokenFeatures, order: int, differences: Differences, bounds: Ints) -> None:
-    """At most so many entries in each row. # [R]"""
-    which, plus, minus = differences.which, differences.plus, differences.minus
-    one = minus.shape[0] == 0
-    for i in range(which.shape[0]):
-        total = 2 * order * (starts[which[i] + 1] - starts[which[i]]) + 5
-        for t in range(starts[which[i]], starts[which[i] + 1]):
-            if one or plus[t] != minus[t]:
-                total += (1 if one else 2) * (tokens.indptr[t + 1] - tokens.indptr[t] + tokens.dense.shape[1])
-        bounds[i] = total
+        total = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            total += values[k] * weights[indices[k]]
+        out[i] = total
 
 
 @inner_kernel
@@ -175,8 +166,8 @@ def sorting(keys: Ids) -> Ints:
     width = 1
     while width < count:
         for lo in range(0, count, 2 * width):
-            i, middle = lo, min(lo + width, count)
-            j, last = middle, min(lo + 2 * width, count)
+            i, middle = lo, lo + width if lo + width < count else count
+            j, last = middle, lo + 2 * width if lo + 2 * width < count else count
             for k in range(lo, last):
                 if i < middle and (j >= last or keys[order[i]] <= keys[order[j]]):
                     spare[k] = order[i]

@@ -137,6 +137,4 @@ class FeatureCounts:
 
 def _keys(parts: Ids) -> Keys:
     """A number for each feature, by the numbers in its slots. # [n]"""
-    keys = np.empty(len(parts), dtype=np.uint64)
-    kernels.pack_keys(np.ascontiguousarray(parts.T), parts.shape[1] > 3, keys)
-    return keys
+    return kernels.packed_keys(parts.T)

@@ -20,7 +20,9 @@ import numpy as np
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
 from sidelight.core.kernels import kernel
 from sidelight.features.layout import Layout
-from sidelight.features.rows import Rows
+from sidelight.features.rows import Rows, offsets_of
+
+AT_ONCE = 65_536  # attributes whose labels are listed together
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +57,19 @@ class Support:
             inner[rows.starts[:-1]] = False
             here = np.flatnonzero(inner)
             if part.targets is not None:
-                _see_targets(rows.indptr, rows.indices, part.targets, shift, masks)
+                _see(rows.indptr, rows.indices, _bits_of_targets(part.targets - shift, masks.shape[1]), masks)
                 between[part.targets[here - 1], part.targets[here]] = 1
             if part.admitted is not None:
-                _see_admitted(rows.indptr, rows.indices, part.admitted, shift, masks)
+                _see(rows.indptr, rows.indices, _bits_of_admitted(part.admitted[:, shift:], masks.shape[1]), masks)
                 if transitions == "seen":
                     between |= part.admitted[here - 1].T.astype(np.float32) @ part.admitted[here].astype(np.float32) > 0
-        ptr = np.zeros(layout.n_attributes + 1, dtype=np.int64)
-        _count(masks, ptr)
-        np.cumsum(ptr, out=ptr)
-        columns = np.empty(int(ptr[-1]), dtype=np.int32)
-        _list(masks, layout.columns, ptr, columns)
-        return cls(layout, ptr, columns, between if transitions == "seen" else None)
+        counts, columns = np.zeros(layout.n_attributes, dtype=np.int64), [np.empty(0, dtype=np.int32)]
+        for lo in range(0, layout.n_attributes, AT_ONCE):
+            bits = np.unpackbits(masks[lo : lo + AT_ONCE].astype("<u8").view(np.uint8), axis=1, bitorder="little")
+            bits = bits[:, : layout.columns]
+            counts[lo : lo + AT_ONCE] = bits.sum(axis=1)
+            columns.append(np.nonzero(bits)[1].astype(np.int32))
+        return cls(layout, offsets_of(counts), np.concatenate(columns), between if transitions == "seen" else None)
 
     @classmethod
     def all(cls, layout: Layout) -> Support:
@@ -98,51 +101,30 @@ class Support:
         return weights
 
 
+def _bits_of_targets(columns: Ids, words: int) -> Keys:
+    """A bit for the column of each token, none where it is negative. # [T, words]"""
+    bits = np.zeros((len(columns), words), dtype=np.uint64)
+    tokens = np.flatnonzero(columns >= 0)
+    chosen = columns[tokens].astype(np.uint64)
+    bits[tokens, chosen // np.uint64(64)] = np.uint64(1) << chosen % np.uint64(64)
+    return bits
+
+
+def _bits_of_admitted(admitted: Bytes, words: int) -> Keys:
+    """A bit for each column that a token may have. # [T, words]"""
+    bits = np.zeros((len(admitted), words), dtype=np.uint64)
+    for column in range(admitted.shape[1]):
+        bits[:, column // 64] |= (admitted[:, column] != 0).astype(np.uint64) << np.uint64(column % 64)
+    return bits
+
+
 @kernel
-def _see_targets(indptr: Ints, indices: Ids, targets: Ids, shift: int, masks: Keys) -> None:
-    for t in range(targets.shape[0]):
-        column = np.int64(targets[t]) - shift
-        if column < 0:
-            continue
-        word, bit = column // 64, np.uint64(1) << np.uint64(column % 64)
+def _see(indptr: Ints, indices: Ids, bits: Keys, masks: Keys) -> None:
+    """masks[a] |= the bits of every token that has attribute a."""
+    for t in range(bits.shape[0]):
         for k in range(indptr[t], indptr[t + 1]):
-            masks[indices[k], word] |= bit
-
-
-@kernel
-def _see_admitted(indptr: Ints, indices: Ids, admitted: Bytes, shift: int, masks: Keys) -> None:
-    words = np.empty(masks.shape[1], np.uint64)
-    for t in range(admitted.shape[0]):
-        words[:] = 0
-        for label in range(shift, admitted.shape[1]):
-            if admitted[t, label] != 0:
-                words[(label - shift) // 64] |= np.uint64(1) << np.uint64((label - shift) % 64)
-        for k in range(indptr[t], indptr[t + 1]):
-            for word in range(words.shape[0]):
-                masks[indices[k], word] |= words[word]
-
-
-@kernel
-def _count(masks: Keys, counts: Ints) -> None:
-    """counts[a + 1]: how many labels attribute a has."""
-    for a in range(masks.shape[0]):
-        for word in masks[a]:
-            left = word
-            while left != np.uint64(0):
-                left &= left - np.uint64(1)
-                counts[a + 1] += 1
-
-
-@kernel
-def _list(masks: Keys, columns: int, ptr: Ints, out: Ids) -> None:
-    for a in range(masks.shape[0]):
-        place = ptr[a]
-        if ptr[a + 1] == place:
-            continue
-        for column in range(columns):
-            if masks[a, column // 64] >> np.uint64(column % 64) & np.uint64(1):
-                out[place] = column
-                place += 1
+            for word in range(bits.shape[1]):
+                masks[indices[k], word] |= bits[t, word]
 
 
 @kernel

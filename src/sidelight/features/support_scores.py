@@ -27,7 +27,7 @@ from sidelight.features.gradient import (
     sum_beliefs,
 )
 from sidelight.features.layout import Layout
-from sidelight.features.rows import Rows, _dense_scores
+from sidelight.features.rows import Rows, _dense_scores, offsets_of
 from sidelight.features.support import Support, spread_rows
 from sidelight.parallel import threads
 
@@ -116,8 +116,10 @@ class SupportedFeatures:
             first, last = own.indptr[block.first], own.indptr[block.last]
             out = np.empty((2, last - first), dtype=np.int32)
             values = np.empty(last - first if len(own.values) else 0)
-            span = block.first, block.last, len(self.support.columns), self.layout.n_labels
-            ptr = _group(own.indptr, own.pairs, own.labels, own.values, *span, out[0], out[1], values)
+            share = len(self.support.columns) // PARTS + 1
+            ptr = offsets_of(np.bincount(own.pairs[first:last] // share, minlength=PARTS))
+            span = block.first, block.last, share, self.layout.n_labels, ptr[:-1].copy()
+            _group(own.indptr, own.pairs, own.labels, own.values, *span, out[0], out[1], values)
             return PairBlock(ptr, out[0], out[1], values)
 
         return tuple(threads(group, self.blocks, n_jobs=self.n_jobs))
@@ -256,21 +258,15 @@ def _group(
     values: Floats,
     first: int,
     last: int,
-    n_pairs: int,
+    share: int,
     n_labels: int,
+    places: Ints,  # where the next pair of each part goes
     out_pairs: Ids,
     out_places: Ids,
     out_values: Floats,
-) -> Ints:
-    """Sort a block's pairs into parts by their number, in order of tokens within a part; returns the parts' ends."""
+) -> None:
+    """Sort a block's pairs into parts by their number, in order of tokens within a part."""
     valued = values.shape[0] > 0
-    share = n_pairs // PARTS + 1
-    ptr = np.zeros(PARTS + 1, np.int64)
-    for k in range(indptr[first], indptr[last]):
-        ptr[pairs[k] // share + 1] += 1
-    for part in range(PARTS):
-        ptr[part + 1] += ptr[part]
-    places = ptr.copy()
     for t in range(first, last):
         for k in range(indptr[t], indptr[t + 1]):
             pair = pairs[k]
@@ -280,7 +276,6 @@ def _group(
             out_places[at] = (t - first) * n_labels + labels[k]
             if valued:
                 out_values[at] = values[k]
-    return ptr
 
 
 @kernel

@@ -224,9 +224,8 @@ class TemplateExtractor:
         skip = self.templates.boundary == "skip"
         for s, slot in enumerate(slots):
             view = views[self.program.slot_view[slot]]
-            kernels.slot_values(starts, 0, len(starts) - 1, view, int(self.program.slot_offset[slot]), skip, parts[s])
-        keys = np.empty(tokens, dtype=np.uint64)
-        kernels.pack_keys(parts, len(slots) > 3, keys)
+            kernels.slot_values(starts, view, int(self.program.slot_offset[slot]), skip, parts[s])
+        keys = kernels.packed_keys(parts)
         space = float(np.prod([float(len(self.lexicons[self.program.slot_view[slot]])) for slot in slots]))
         bits = max(4, int(np.ceil(np.log2(2 * max(2.0, min(float(tokens), space))))))
         table_keys = np.empty(1 << bits, dtype=np.uint64)
@@ -299,8 +298,7 @@ class TemplateExtractor:
             else:
                 kinds[m], at[m] = (2 if len(slots) > 3 else 1), hash_size
                 bits[m] = int(np.ceil(np.log2(2 * max(8, len(known.attributes)))))
-                packed = np.empty(len(known.attributes), dtype=np.uint64)
-                kernels.pack_keys(np.ascontiguousarray(known.parts.T), len(slots) > 3, packed)
+                packed = kernels.packed_keys(known.parts.T)
                 table_keys = np.zeros(1 << int(bits[m]), dtype=np.uint64)
                 table_ids = np.full(1 << int(bits[m]), -1, dtype=np.int32)
                 kernels.insert(packed, known.attributes, int(bits[m]), table_keys, table_ids)

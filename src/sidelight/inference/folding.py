@@ -11,7 +11,7 @@ from sidelight.inference.lattices.lattice import Lattice, LoweredClauses
 from sidelight.inference.lattices.segment_lattice import SegmentLattice
 from sidelight.inference.problem import ChainProblem, RuledProblem, SegmentProblem, VariableProblem
 from sidelight.rules.expr import pieces
-from sidelight.rules.lowering.counters import lowered
+from sidelight.rules.lowering.counters import Piece
 
 
 def folded(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = True) -> Folded:
@@ -24,7 +24,7 @@ def folded(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = Tru
 def lattice(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:
     """The lattice of a problem; without `fold`, local clauses also become counters instead of scores."""
     clauses = [(piece, clause) for clause in problem.clauses for piece in pieces(clause.says)]
-    machines = [lowered(says, problem.length, problem.n_labels) for says, _ in clauses]
+    machines = [Piece(says, problem.length, problem.n_labels) for says, _ in clauses]
     rules, prices = [clause.rule for _, clause in clauses], [clause.penalty for _, clause in clauses]
     return lattice_with(problem, LoweredClauses(machines, rules, prices, names, fold))
 

@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-import numpy as np
-
 from sidelight.core.arrays import Floats
 from sidelight.errors import DataError
 from sidelight.rules.expr import Expr, pieces
@@ -167,17 +165,6 @@ def clauses_of(says: Sequence[Expr], penalties: Sequence[float]) -> tuple[Clause
         if price > 0
         for piece in pieces(expression)
     )
-
-
-def enumerated(problem: RuledProblem) -> tuple[tuple[int, ...], float]:
-    """The best output by enumeration, for tests and tiny problems."""
-    best: tuple[int, ...] = ()
-    value = -math.inf
-    for labels in np.ndindex(*problem.sizes):
-        worth = problem.value(labels)
-        if worth > value:
-            best, value = labels, worth
-    return best, value
 
 
 @dataclass(frozen=True, slots=True, eq=False)

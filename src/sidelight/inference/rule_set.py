@@ -30,7 +30,7 @@ from sidelight.inference.methods.lazy_clauses import solve_lazily
 from sidelight.inference.problem import ChainProblem, Clause, RuledProblem, Solution
 from sidelight.rules import Domain, Labels, Rule, Sentence
 from sidelight.rules.expr import Expr, KnownValue, pieces
-from sidelight.rules.lowering.counters import Piece, lowered
+from sidelight.rules.lowering.counters import Piece
 from sidelight.rules.lowering.truth import degree
 from sidelight.rules.output import symbolic_labels
 from sidelight.rules.rule import Says
@@ -46,7 +46,7 @@ class RuleReading:
     __slots__ = ("made", "pieces", "visits")
 
     def __init__(self, expression: Expr, length: int, n_labels: int) -> None:
-        self.pieces = [lowered(piece, length, n_labels) for piece in pieces(expression)]
+        self.pieces = [Piece(piece, length, n_labels) for piece in pieces(expression)]
         self.visits = 0
         self.made = False  # whether all of its counters have been made
 

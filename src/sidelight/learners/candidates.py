@@ -43,7 +43,7 @@ class CandidateSpec(LearnerSpec):
     inference = "loss-augmented, inside and outside candidates"
     stops = "precision at its threshold, and no decrease or no change"
     alone = ""
-    compile_seconds = 7.0
+    compile_seconds = 6.0
     margins: ClassVar[Margins] = "cllp"
 
     precision: float | None = option(None, above=0)  # ε2

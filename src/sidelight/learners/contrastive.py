@@ -51,7 +51,7 @@ class Contrastive(LearnerSpec):
     minimises = "½‖w‖² + C Σ −log p(x | its neighbourhood)"
     inference = "marginal, of the input and of its neighbours"
     stops = "relative decrease over ten rounds, or the gradient"
-    compile_seconds = 28.0
+    compile_seconds = 9.0
 
     neighbours: str = option("swaps", among=KINDS)
     copies: int | None = option(None, low=1, goes_with=("neighbours", ("shuffle",)))

@@ -72,7 +72,7 @@ class HmmSpec(LearnerSpec):
     heeds = frozenset({"states"})
     kin: ClassVar[Mapping[str, str]] = {"classes": "naive_bayes"}
     alone = ""
-    compile_seconds = 22.0
+    compile_seconds = 8.0
     blocks = True
 
     emission: str = option("mass", among=KINDS)

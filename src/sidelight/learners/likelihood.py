@@ -54,7 +54,7 @@ class LikelihoodSpec(LearnerSpec):
     }  # chosen on development data, see docs/learners.md
     soft_answers = True
     sums_losses = True
-    compile_seconds = 16.0
+    compile_seconds = 4.0
     blocks = True
 
     solver: str = option("lbfgs", among=SOLVERS)
@@ -158,7 +158,7 @@ class SemiCrf(LearnerSpec):
     usual_prices = LikelihoodSpec.usual_prices
     soft_answers = True
     alone = ""
-    compile_seconds = 17.0
+    compile_seconds = 6.0
 
     max_length: int | None = option(None, low=1)
 

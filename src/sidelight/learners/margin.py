@@ -59,7 +59,7 @@ class MarginSpec(LearnerSpec):
     no_partial_fit = ""
     sums_losses = True
     alone = ""
-    compile_seconds = 6.0
+    compile_seconds = 2.5
 
     def make(self, data: FitData) -> Learner:
         return margin_learner(data, options_of(data))
@@ -162,7 +162,7 @@ class SemiSvm(MarginSpec):
     inference = "loss-augmented over segmentations"
     needs = frozenset({Need.BEST, Need.SEGMENTS})
     sums_losses = False
-    compile_seconds = 12.0
+    compile_seconds = 4.0
 
     max_length: int | None = option(None, low=1)  # the most tokens of a segment
 

@@ -50,7 +50,7 @@ class AveragedPerceptron(LearnerSpec):
     inference = "argmax"
     stops = "epochs, or no mistakes"
     no_partial_fit = ""
-    compile_seconds = 4.0
+    compile_seconds = 1.5
     blocks = True
 
     shards: int | None = option(None, low=1)

@@ -72,7 +72,7 @@ class PosteriorRegularization(RuledSpec):
     stops = "relative decrease, or iterations"
     usual_prices = LikelihoodSpec.usual_prices
     soft_answers = True
-    compile_seconds = 20.0
+    compile_seconds = 9.0
 
     gamma: float = option(1.0, infinite=True)
     iterations: int = option(20, low=1)

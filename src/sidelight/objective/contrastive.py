@@ -46,7 +46,7 @@ from sidelight.parallel import shards, threads
 from sidelight.spaces import Space, Transitions, sums
 from sidelight.spaces.chains import chain_sum_kernels as kernels
 from sidelight.spaces.chains.chain import ChainScores, ChainSpace, check_feasible
-from sidelight.spaces.chains.chain_scaled_kernels import exp_moves
+from sidelight.spaces.chains.chain_scaled_kernels import exp_moves, room_of_shard
 from sidelight.spaces.chains.chain_sums import Beliefs, MaskedChain, ScoresFrom, beliefs, log_sums
 from sidelight.spaces.chains.swaps import swap_beliefs, swap_log_sums
 
@@ -185,13 +185,14 @@ class Listed:
             sums, moves = np.empty(count), np.zeros((size, size))
             start, end, slow = np.zeros(size), np.zeros(size), 0
             moved = block[mine.tokens]
-            kernels.log_sums(mine.starts, 0, count, moved, *chain.moves, exps, sums)
+            room = room_of_shard(mine.starts, 0, count, chain.space.n_labels)
+            kernels.log_sums(mine.starts, 0, count, moved, *chain.moves, exps, room, sums)
             values[lo:hi] = grouped_log_sums(mine.ptr, sums)
             if prices is not None and np.all(values[lo:hi] > -np.inf):
                 shares = shares_of(mine.ptr, sums, values[lo:hi], prices[lo:hi])
                 head, tail = (mine.starts, 0, count, moved, *chain.moves), (shares, sums, moves)
-                if slow := kernels.beliefs(*head, exps, *tail):
-                    kernels.log_beliefs(*head, *tail)
+                if slow := kernels.beliefs(*head, exps, room, np.zeros_like(exps.onward), *tail):
+                    kernels.log_beliefs(*head, room, *tail)
                 # a neighbour without a labeling keeps its scores
                 moved[np.repeat(shares == 0.0, np.diff(mine.starts))] = 0.0
                 start, end = moved[mine.starts[:-1]].sum(0), moved[mine.starts[1:] - 1].sum(0)

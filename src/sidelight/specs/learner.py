@@ -57,7 +57,7 @@ class LearnerSpec:
     blocks: ClassVar[bool] = False  # can process data in files, block by block
     about_rules: ClassVar[bool] = False  # it is rarely useful without rules
     alone: ClassVar[str] = "has not been spread over workers"  # why it runs in one process only; empty if it does not
-    compile_seconds: ClassVar[float] = 10.0  # CPU seconds to compile its kernels (benchmarks/compile_times.py)
+    compile_seconds: ClassVar[float] = 5.0  # CPU seconds to compile its kernels (benchmarks/compile_times.py)
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -9,8 +9,6 @@ from typing import Any
 Votes = list[Any]  # a label, a set of labels, or None for every token
 Function = Callable[[Sequence[Any]], Votes]
 
-WORDLESS = re.compile(r"[^\w\s]+")
-
 
 def words_of(x: Sequence[Any]) -> list[str]:
     """The words of a sentence whose tokens are words or columns that begin with one.

@@ -22,7 +22,7 @@ from sidelight.features.counts import (
     filled_rows,
 )
 from sidelight.features.gradient import DENSE_PART, add_dense_part
-from sidelight.features.rows import NO_VALUES, Rows, TokenFeatures, add_sparse
+from sidelight.features.rows import NO_VALUES, Rows, TokenFeatures, add_sparse, offsets_of, taken
 from sidelight.features.segments.segment_rows import SegmentLayout, SegmentRows, Segments
 
 
@@ -53,9 +53,19 @@ def segment_differences(
     features = SegmentFeatureRows(rows.starts, rows.tokens, segments.indptr, segments.indices, segments.max_length)
 
     def most(part: Differences) -> Ints:
-        bounds = np.zeros(len(part.which), dtype=np.int64)
-        _bounds(features, part.which, plus, minus, bounds)
-        return bounds
+        ptr, where = taken(rows.starts, part.which)
+        paths = [plus] if len(minus.labels) == 0 else [plus, minus]
+        of_tokens = rows.indptr[where + 1] - rows.indptr[where] + rows.dense.shape[1]
+        counts = of_tokens * (len(paths) == 1 or plus.labels[where] != minus.labels[where])
+        counts *= len(paths)
+        for path in paths:
+            begins, order = path.begins[where] != 0, np.arange(len(where))
+            begins[ptr[:-1]] = True
+            length = order - np.maximum.accumulate(np.where(begins, order, 0)) + 1
+            row = where * segments.max_length + length - 1
+            of_segments = segments.indptr[row + 1] - segments.indptr[row]
+            counts += begins + of_segments * np.append(begins[1:], True)[: len(begins)]
+        return 1 + 2 * len(paths) + np.diff(offsets_of(counts)[ptr])
 
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(features, shape, part, plus, minus, room)
@@ -89,30 +99,6 @@ def add_expected(
     flat = lasts.reshape(-1, chain.n_labels)
     target = layout.segment_weights(out)
     add_sparse(segments.indptr, segments.indices, NO_VALUES, first * segments.max_length, flat, target)
-
-
-@kernel
-def _bounds(features: SegmentFeatureRows, which: Ints, plus: Segments, minus: Segments, bounds: Ints) -> None:
-    """At most so many entries in each row. # [R]"""
-    starts, tokens, indptr = features.starts, features.tokens, features.indptr
-    alone = minus.labels.shape[0] == 0
-    for i in range(which.shape[0]):
-        first, last = starts[which[i]], starts[which[i] + 1]
-        total = 1  # the threshold
-        for path in range(1 if alone else 2):
-            here = plus.begins if path == 0 else minus.begins
-            total += 2  # the ends
-            length = 0
-            for t in range(first, last):
-                length = 1 if here[t] != 0 else length + 1
-                if here[t] != 0:
-                    total += 1
-                if alone or plus.labels[t] != minus.labels[t]:
-                    total += tokens.indptr[t + 1] - tokens.indptr[t] + tokens.dense.shape[1]
-                if t + 1 == last or here[t + 1] != 0:
-                    row = t * features.longest + length - 1
-                    total += indptr[row + 1] - indptr[row]
-        bounds[i] = total
 
 
 @inner_kernel

@@ -209,7 +209,7 @@ class Choices(NamedTuple):
 
 
 def variable_differences(
-    rows: Rows, variables: Variables, layout: VariableLayout, differences: Differences, *, n_jobs: int | None = 1
+    rows: Rows, variables: Variables, layout: VariableLayout, differences: Differences
 ) -> SparseRows:
     """The rows wanted; outputs are choices [V]."""
     places = np.array([(layout.tables_at[k], *layout.first[list(pair)]) for k, pair in enumerate(layout.pairs)])
@@ -222,7 +222,7 @@ def variable_differences(
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(rows.starts, rows.tokens, choices, part, room)
 
-    return filled_rows(differences, lambda part: 1 + sides * entries[part.which], fill, n_jobs=n_jobs)
+    return filled_rows(differences, lambda part: 1 + sides * entries[part.which], fill)
 
 
 def add_variable_parts(

@@ -1,4 +1,4 @@
-"""Feature keys from integers: compiled evaluation of templates and the tables that number their features.
+"""Feature keys from integers: evaluation of templates and the tables that number their features.
 
 A key packs the numbers in a template's slots, 21 bits each; a template with more than three slots mixes them into 64
 bits instead (two of a million features then share a key with probability below 1e-7). Where the slots can take few
@@ -10,45 +10,36 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Ids, Ints, Keys
-from sidelight.core.kernels import kernel, mix
+from sidelight.core.kernels import kernel, mix, stirred
 
 SLOT_BITS = 21
 NO_KEY = np.uint64(0xFFFFFFFFFFFFFFFF)
 _FARTHEST = 8  # as in templates; a plain constant for the compiler
 
 
-@kernel
-def slot_values(starts: Ints, lo: int, hi: int, view: Ids, offset: int, skip_ends: bool, out: Ids) -> None:
-    """The number at `offset` tokens from each token of sequences lo..hi; a mark, or -1, beyond the ends."""
-    base = starts[lo]
-    for i in range(lo, hi):
-        first, last = starts[i], starts[i + 1]
-        for t in range(first, last):
-            where = t + offset
-            if where < first:
-                out[t - base] = -1 if skip_ends else first - where - 1
-            elif where >= last:
-                out[t - base] = -1 if skip_ends else _FARTHEST + where - last
-            else:
-                out[t - base] = view[where]
+def slot_values(starts: Ints, view: Ids, offset: int, skip_ends: bool, out: Ids) -> None:
+    """The number at `offset` tokens from each token of a batch; a mark, or -1, beyond the ends of its sequence."""
+    reach = min(abs(offset), len(out))
+    if offset <= 0:
+        out[reach:] = view[: len(out) - reach]
+    else:
+        out[: len(out) - reach] = view[reach:]
+    firsts, lasts, lengths = starts[:-1], starts[1:] - 1, np.diff(starts)
+    for inward in range(min(reach, int(lengths.max(initial=0)))):  # tokens so far from an end look beyond it
+        beyond = abs(offset) - inward - 1
+        there = (firsts + inward if offset < 0 else lasts - inward)[lengths > inward]
+        out[there] = -1 if skip_ends else beyond if offset < 0 else _FARTHEST + beyond
 
 
-@kernel
-def pack_keys(parts: Ids, mixed: bool, keys: Keys) -> None:
-    """keys[t] of the slot values parts[s, t]; NO_KEY where a slot is absent."""
-    slots = parts.shape[0]
-    for t in range(keys.shape[0]):
-        key = np.uint64(0)
-        for s in range(slots):
-            value = parts[s, t]
-            if value < 0:
-                key = NO_KEY
-                break
-            if mixed:
-                key = mix(key * np.uint64(31) + np.uint64(value) + np.uint64(1))
-            else:
-                key = (key << np.uint64(SLOT_BITS)) | np.uint64(value)
-        keys[t] = key
+def packed_keys(parts: Ids) -> Keys:
+    """The key of the slot values parts[s, t] for each t; NO_KEY where a slot is absent."""
+    mixed = len(parts) > 3
+    keys = np.zeros(parts.shape[1], dtype=np.uint64)
+    for part in parts:
+        values = part.astype(np.uint64)
+        keys = stirred(keys * np.uint64(31) + values + np.uint64(1)) if mixed else keys << np.uint64(SLOT_BITS) | values
+    keys[(parts < 0).any(axis=0)] = NO_KEY
+    return keys
 
 
 @kernel

@@ -23,11 +23,10 @@ from sidelight.inference.expected.expected_ascent import FIXED, ascend
 from sidelight.inference.expected.expected_program import believed_by_program, possible
 from sidelight.inference.expected.expected_states import paired
 from sidelight.inference.legal import infeasible
-from sidelight.inference.problem import ChainProblem, Clause
+from sidelight.inference.problem import Clause
 from sidelight.parallel import shards, threads
-from sidelight.rules.columns import chain_columns
 from sidelight.rules.expr import TRUE
-from sidelight.rules.lowering.expectations import HARD, Expectations, expectations
+from sidelight.rules.lowering.expectations import HARD, Expectations
 
 MOST_STEPS = 500
 TOLERANCE = 1e-6  # tolerance for hard rows; with a larger one, T of unified EM would sometimes fall by as much
@@ -264,33 +263,6 @@ class ExpectationBatch:
         error = infeasible([Clause(k, TRUE) for k in range(len(names))], feasible, names)
         where = f"sequence {i}" if self.numbers is None else f"example {self.numbers[i]}"
         return Infeasible(f"{where}: {error}", example=None if self.numbers is None else self.numbers[i])
-
-
-def expected_beliefs(
-    problem: ChainProblem, *, gamma: float, names: Sequence[str] = (), tolerance: float = TOLERANCE
-) -> ConstrainedBeliefs:
-    """The best beliefs about one chain under its clauses.
-
-    Raises `Intractable` for second-order chains and for clauses without a linear form, and `Infeasible` if no belief
-    obeys.
-
-    >>> from sidelight.inference.problem import Clause
-    >>> from sidelight.rules.expr import Between, OneOf
-    >>> twice = Clause(0, Between(tuple((1, OneOf(t, (1,))) for t in range(3)), 2, None))
-    >>> flat = ChainProblem(np.zeros((3, 2)), np.zeros((2, 2)), np.zeros(2), np.zeros(2), (twice,))
-    >>> expected_beliefs(flat, gamma=1.0).tokens[:, 1].round(4).tolist()
-    [0.6667, 0.6667, 0.6667]
-    """
-    if problem.triple is not None:
-        raise Intractable("beliefs under rules are for first-order chains")
-    columns = chain_columns(problem.length, problem.n_labels)
-    clauses = problem.clauses
-    called = [names[one.rule] if one.rule < len(names) else f"number {one.rule}" for one in clauses]
-    says, penalties = [one.says for one in clauses], [one.penalty for one in clauses]
-    reading = expectations(says, penalties, columns, names=called)
-    batch = ExpectationBatch([problem.length], problem.n_labels, [reading])
-    arrays = problem.tokens, problem.transition, problem.start, problem.end
-    return batch.beliefs(*arrays, gamma=gamma, tolerance=tolerance)
 
 
 class _Cells:

@@ -50,11 +50,16 @@ def perceptron_epoch(
     if not isinstance(space, ChainSpace):
         raise ValueError("epochs in one kernel need a chain of order 1")
     shape = np.array([layout.bias, layout.chain, layout.start_at, layout.end_at, layout.transition_at], dtype=np.int64)
+    size = layout.n_labels
+    closed = closed_moves(space.allowed, size)
+    edges = weights[: layout.second_at].astype(np.float64)
+    start, end = closed[size] + layout.start(edges), closed[size + 1] + layout.end(edges)
+    steps = start, end, closed[:size] + layout.transition(edges)
     return _epoch(
         rows.starts,
         rows.tokens,
         shape,
-        closed_moves(space.allowed, layout.n_labels).astype(np.float32),
+        Steps(*(part.astype(np.float32) for part in steps)),
         targets,
         importance,
         order,
@@ -71,30 +76,16 @@ def perceptron_epoch(
 
 
 @inner_kernel
-def _steps_of(closed: Floats32, shape: Ints, weights: Floats32, shift: int) -> Steps:
-    bias, chain, start_at, end_at, transition_at = shape[0], shape[1], shape[2], shape[3], shape[4]
-    size = closed.shape[1]
-    transition, start, end = closed[:size].copy(), closed[size].copy(), closed[size + 1].copy()
-    for label in range(size):
-        if bias != 0 and label >= shift:
-            start[label] += weights[start_at + label - shift]
-        if chain != 0:
-            end[label] += weights[end_at + label]
-            for following in range(size):
-                transition[label, following] += weights[transition_at + label * size + following]
-    return Steps(start, end, transition)
-
-
-@inner_kernel
 def _score_tokens(features: TokenFeatures, model: Averaged, first: int, count: int, shift: int, out: Floats32) -> None:
     """The scores of one sequence's tokens. # out: [longest, L]"""
     indptr, indices, values, dense = features
     columns = model.sparse_weights.shape[1]
     valued = values.shape[0] > 0
     for t in range(count):
-        out[t, :shift] = 0.0
-        row = out[t, shift:]
-        row[:] = 0.0
+        whole = out[t]
+        for label in range(whole.shape[0]):
+            whole[label] = 0.0
+        row = whole[shift:]
         for k in range(indptr[first + t], indptr[first + t + 1]):
             weight = model.sparse_weights[indices[k]]
             if valued:
@@ -180,19 +171,18 @@ def _epoch(
     starts: Ints,
     features: TokenFeatures,
     shape: Ints,  # whether there are a bias and a chain, and where start, end and transition weights begin
-    closed: Floats32,
+    steps: Steps,
     targets: Ids,
     importance: Floats,
     order: Ints,
     model: Averaged,
     clock: float,
 ) -> tuple[int, float]:
-    size = closed.shape[1]
+    size = steps.start.shape[0]
     shift = size - model.sparse_weights.shape[1]
     most = longest(starts, 0, starts.shape[0] - 1)
     scores, best = np.empty((most, size), np.float32), np.empty((most, size), np.float32)
     guess = np.empty(most, np.int32)
-    steps = _steps_of(closed, shape, model.weights, shift)
     mistakes = 0
     for i in order:
         first = starts[i]

@@ -24,7 +24,7 @@ from sidelight.objective.chain_block import (
 )
 from sidelight.objective.cuts import logistic_slope
 from sidelight.objective.entries import ChainWeights, Examples, score_tokens, views_of
-from sidelight.spaces.chains.chain_kernels import longest
+from sidelight.spaces.chains.chain_kernels import longest, turned
 from sidelight.spaces.chains.k_best_kernels import k_best_path, lists_for
 
 PRECISE = 1e-10  # to which the problem of several outputs is solved, relative to the violation
@@ -95,7 +95,7 @@ def _mira_epoch(
             count = zero + 1
         else:
             augment(data, i, cost_scale, scores, room.augmented)
-            into = transition.T.copy()
+            into = turned(transition)
             count = k_best_path(room.augmented, into, room.start, room.end, 0, length, lists, alphas, labels, 0, length)
         leads(data, weights, i, labels, zero, count, scores, values)
         violated = False

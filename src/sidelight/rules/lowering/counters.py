@@ -155,7 +155,12 @@ class Counter:
 
 
 class Piece:
-    """A clause as dynamic programming takes it."""
+    """A clause as dynamic programming takes it.
+
+    >>> from sidelight.rules.expr import KnownValue, OneOf, Same
+    >>> [Piece(e, 9, 3).kind for e in (OneOf(2, (0,)), Same(2, 3), Same(2, 5), KnownValue(1))]
+    ['token', 'edge', 'counter', 'constant']
+    """
 
     __slots__ = ("_counter", "at", "degrees", "kind", "length", "n_labels", "says")
 
@@ -326,13 +331,3 @@ def _sort_pairs(tables: list[Ints], classes: Classes) -> list[Signs]:
     rows, inverse = np.unique(stacked, axis=0, return_inverse=True)
     classes[:] = inverse.reshape(classes.shape)
     return [tuple(int(value) for value in row) for row in rows]
-
-
-def lowered(expression: Expr, length: int, n_labels: int) -> Piece:
-    """A clause as dynamic programming takes it.
-
-    >>> from sidelight.rules.expr import KnownValue, OneOf, Same
-    >>> [lowered(e, 9, 3).kind for e in (OneOf(2, (0,)), Same(2, 3), Same(2, 5), KnownValue(1))]
-    ['token', 'edge', 'counter', 'constant']
-    """
-    return Piece(expression, length, n_labels)

@@ -21,9 +21,9 @@ SMOOTHING = 1.0
 
 
 def violation_counts(
-    rules: Sequence[Rule], xs: Iterable[Any], ys: Iterable[Sequence[Any]], *, weights: Iterable[float] | None = None
+    rules: Sequence[Rule], xs: Iterable[Any], ys: Iterable[Sequence[Any]]
 ) -> tuple[list[float], float]:
-    """The number of violations of each rule by known outputs, and the number of tokens; both weighted.
+    """The number of violations of each rule by known outputs, and the number of tokens.
 
     >>> from sidelight.rules.gallery import starts_with
     >>> violation_counts([starts_with("A")], [["x", "y"], ["z"]], [["B", "A"], ["A"]])
@@ -31,13 +31,11 @@ def violation_counts(
     """
     broken = [0.0] * len(rules)
     tokens = 0.0
-    shares = iter(weights) if weights is not None else None
     for example, (x, y) in enumerate(zip(xs, ys)):
-        weight = 1.0 if shares is None else next(shares)
         sentence, labels = Sentence(x), Labels(y)
-        tokens += weight * len(sentence)
+        tokens += len(sentence)
         for k, rule in enumerate(rules):
-            broken[k] += weight * rule.violations(sentence, labels, example=example)
+            broken[k] += rule.violations(sentence, labels, example=example)
     return broken, tokens
 
 

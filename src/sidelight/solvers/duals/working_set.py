@@ -280,9 +280,7 @@ class WorkingSet:
         ends = np.cumsum(lengths)
         begins = ends - lengths
         size = int(ends[-1]) if len(ends) else 0
-        _slide(self.begin[which], begins, lengths, self.indices)
-        if not self.whole:
-            _slide(self.begin[which], begins, lengths, self.values)
+        _slide(self.begin[which], begins, lengths, self.indices, self.values)
         middles = self.middle[which] - self.begin[which] + begins
         self.products.keep(which)
         for name in ("offsets", "alphas", "best_alphas", "norms", "terms", "idle"):
@@ -350,11 +348,14 @@ def _add_whole(
 
 
 @kernel
-def _slide(old: Ints, new: Ints, lengths: Ints, entries: NDArray[Any]) -> None:
-    """Move pieces to the front, in order."""
+def _slide(old: Ints, new: Ints, lengths: Ints, indices: Ids, values: Floats) -> None:
+    """Move pieces to the front, in order; there may be no values."""
+    valued = values.shape[0] > 0
     for i in range(old.shape[0]):
         for k in range(lengths[i]):
-            entries[new[i] + k] = entries[old[i] + k]
+            indices[new[i] + k] = indices[old[i] + k]
+            if valued:
+                values[new[i] + k] = values[old[i] + k]
 
 
 def _grown(array: NDArray[Any], room: int) -> NDArray[Any]:

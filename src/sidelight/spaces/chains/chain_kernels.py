@@ -61,8 +61,18 @@ def longest(starts: Ints, lo: int, hi: int) -> int:
     """The number of tokens of the longest sequence."""
     most = 1
     for i in range(lo, hi):
-        most = max(most, starts[i + 1] - starts[i])
+        most = starts[i + 1] - starts[i] if starts[i + 1] - starts[i] > most else most
     return most
+
+
+@inner_kernel
+def turned(matrix: Floats) -> Floats:
+    """Its transpose; by hand, since NumPy's copy takes longer to compile."""
+    out = np.empty((matrix.shape[1], matrix.shape[0]))
+    for k in range(matrix.shape[0]):
+        for label in range(matrix.shape[1]):
+            out[label, k] = matrix[k, label]
+    return out
 
 
 @kernel
@@ -81,7 +91,7 @@ def viterbi(
     base = starts[lo]
     size = start.shape[0]
     best = np.empty((longest(starts, lo, hi), size))
-    into = transition.T.copy()
+    into = turned(transition)
     for i in range(lo, hi):
         first = starts[i]
         count = starts[i + 1] - first
@@ -264,7 +274,7 @@ def viterbi_outside(
     left = np.empty((most, size))
     stayed = np.empty((most, size))
     within = np.empty(size, np.int64)
-    into = transition.T.copy()
+    into = turned(transition)
     for i in range(lo, hi):
         first = starts[i]
         count = starts[i + 1] - first

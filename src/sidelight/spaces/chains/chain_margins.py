@@ -42,7 +42,7 @@ def _margins(
     base = starts[lo]
     size = start.shape[0]
     best = np.empty((chain_kernels.longest(starts, lo, hi), size))
-    into = transition.T.copy()
+    into = chain_kernels.turned(transition)
     after = np.empty(size)  # backward values, the token's own score left out
     reach = np.empty(size)  # the same with the score of the token after
     for i in range(lo, hi):

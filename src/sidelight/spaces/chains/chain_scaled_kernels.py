@@ -46,6 +46,7 @@ class Room(NamedTuple):
     """Memory for the sums of one sequence of at most M tokens."""
 
     exps: Floats  # [M, P]
+    flat: Floats  # the same memory as `exps`
     sums: Floats  # [M, P]
     scales: Floats  # [M]
     work: Floats  # [max(M, P) · P]
@@ -156,12 +157,20 @@ def exp_scores_into(
             back[following, label] = row[following]
 
 
-@inner_kernel
-def room_for(most: int, size: int) -> Room:
+def room_of(most: int, size: int) -> Room:
     """Memory for sequences of at most so many tokens, with so many labels."""
-    wide = padded(size)
+    wide = (size + 7) // 8 * 8
     work = np.empty(max(most, wide) * wide)
-    return Room(np.empty((most, wide)), np.empty((most, wide)), np.empty(most), work, work.view(np.int64))
+    exps = np.empty((most, wide))
+    return Room(exps, exps.ravel(), np.empty((most, wide)), np.empty(most), work, work.view(np.int64))
+
+
+room_for = inner_kernel(room_of)  # the same, for kernels that go on with it alone
+
+
+def room_of_shard(starts: Ints, lo: int, hi: int, size: int) -> Room:
+    """Memory for the sequences lo..hi of a batch."""
+    return room_of(int(np.diff(starts[lo : hi + 1]).max(initial=1)), size)
 
 
 @inner_kernel
@@ -227,7 +236,16 @@ def lost(before: Floats, exps: Floats, now: Floats, back: Floats) -> bool:
 
 
 @inner_kernel
-def exp_tokens(scores: Floats, first: int, count: int, exps: Floats, tops: Floats, work: Floats, bits: Ints) -> bool:
+def exp_tokens(
+    scores: Floats,
+    first: int,
+    count: int,
+    exps: Floats,  # out
+    flat: Floats,  # the same memory
+    tops: Floats,
+    work: Floats,
+    bits: Ints,
+) -> bool:
     """Exponentials of the token scores less their tops; whether every token has an open label."""
     size = scores.shape[1]
     wide = exps.shape[1]
@@ -244,7 +262,7 @@ def exp_tokens(scores: Floats, first: int, count: int, exps: Floats, tops: Float
             out[label] = row[label] - top
         for label in range(size, wide):
             out[label] = -np.inf
-    exponentials(exps.ravel(), count * wide, work, bits)
+    exponentials(flat, count * wide, work, bits)
     return True
 
 
@@ -274,11 +292,11 @@ def forward(
 ) -> float:
     """The log-sum of a sequence; −inf if it has no path, NaN if it must be summed in logarithms."""
     onward, back, edges, tops = moves
-    exps, sums, scales, work, bits = room
+    exps, flat, sums, scales, work, bits = room
     size = scores.shape[1]
     wide = edges.shape[1]
     token_tops = scales  # until the scales are known
-    if not exp_tokens(scores, first, count, exps, token_tops, work, bits):
+    if not exp_tokens(scores, first, count, exps, flat, token_tops, work, bits):
         return -np.inf
     total = tops[1] + tops[2] + (count - 1) * tops[0]
     for t in range(count):

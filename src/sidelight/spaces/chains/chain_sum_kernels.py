@@ -12,7 +12,6 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
 from sidelight.core.kernels import inner_kernel, kernel
-from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_log_kernels import log_backward, log_forward, log_pair, log_token
 from sidelight.spaces.chains.chain_scaled_kernels import (
     ExpMoves,
@@ -21,7 +20,6 @@ from sidelight.spaces.chains.chain_scaled_kernels import (
     backward,
     forward,
     largest,
-    room_for,
 )
 from sidelight.spaces.choice_kernels import drawn
 
@@ -36,11 +34,11 @@ def log_sums(
     start: Floats,
     end: Floats,
     exp_moves: ExpMoves,
+    room: Room,
     values: Floats,  # out [N]
 ) -> int:
     """The log-sum of every sequence lo..hi."""
     base = starts[lo]
-    room = room_for(longest(starts, lo, hi), start.shape[0])
     slow = 0
     for i in range(lo, hi):
         first = starts[i] - base
@@ -112,14 +110,14 @@ def beliefs(
     start: Floats,
     end: Floats,
     exp_moves: ExpMoves,
+    room: Room,
+    gathered: Floats,  # [P, P] zeros; out: what becomes `moves` when multiplied by `exp_moves.onward`
     prices: Floats,  # [N], or empty for ones
     values: Floats,  # out [N] log-sums, NaN for sequences that are left to `log_beliefs`
     moves: Floats,  # out [L, L] expected transitions, times price
 ) -> int:
     """The log-sum and the beliefs of every sequence lo..hi; returns how many are left."""
     size = start.shape[0]
-    room = room_for(longest(starts, lo, hi), size)
-    gathered = np.zeros(exp_moves.onward.shape)
     left = 0
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
@@ -145,13 +143,12 @@ def log_beliefs(
     transition: Floats,
     start: Floats,
     end: Floats,
+    room: Room,
     prices: Floats,  # [N], or empty for ones
     values: Floats,  # [N] NaN where it is asked; out: the log-sum
     moves: Floats,  # [L, L] expected transitions, times price, are added
 ) -> None:
     """The remaining sequences of `beliefs`, in logarithms; a separate kernel, since it rarely needs to be compiled."""
-    size = start.shape[0]
-    room = room_for(longest(starts, lo, hi), size)
     for i in range(lo, hi):
         if np.isnan(values[i]):
             first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
@@ -169,6 +166,7 @@ def draw(
     start: Floats,
     end: Floats,
     exp_moves: ExpMoves,
+    room: Room,
     seeds: Keys,  # [N] one stream per sequence, so that shards and threads do not matter
     labels: Ids,  # out [T]
     values: Floats,  # out [N] log-sums
@@ -176,7 +174,6 @@ def draw(
     """One labeling of every sequence, drawn with probability exp(score − log-sum)."""
     base = starts[lo]
     size = start.shape[0]
-    room = room_for(longest(starts, lo, hi), size)
     back, edges, sums = exp_moves.back, exp_moves.edges, room.sums
     state = np.empty(1, np.uint64)
     weights = np.empty(size)

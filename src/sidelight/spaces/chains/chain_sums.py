@@ -20,7 +20,7 @@ from sidelight.parallel import shards, threads
 from sidelight.spaces.chains import chain_kernels
 from sidelight.spaces.chains import chain_sum_kernels as kernels
 from sidelight.spaces.chains.chain import AnyCost, ChainScores, ChainSpace, Transitions, check_feasible
-from sidelight.spaces.chains.chain_scaled_kernels import exp_moves
+from sidelight.spaces.chains.chain_scaled_kernels import Room, exp_moves, room_of_shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def log_sums(
 
     def run(shard: tuple[int, int]) -> None:
         lo, hi = shard
-        kernels.log_sums(space.starts, lo, hi, chain.block(lo, hi), *chain.moves, exps, values)
+        kernels.log_sums(space.starts, lo, hi, chain.block(lo, hi), *chain.moves, exps, chain.room(lo, hi), values)
 
     threads(run, shards(space.starts), n_jobs=n_jobs)
     check_feasible(values)
@@ -130,9 +130,9 @@ def beliefs(
         lo, hi = shard
         block = chain.block(lo, hi)
         moves = np.empty((size, size))
-        head, tail = (starts, lo, hi, block, *chain.moves), (priced, values, moves)
-        if slow := kernels.beliefs(*head, exps, *tail):
-            kernels.log_beliefs(*head, *tail)
+        head, room, tail = (starts, lo, hi, block, *chain.moves), chain.room(lo, hi), (priced, values, moves)
+        if slow := kernels.beliefs(*head, exps, room, np.zeros_like(exps.onward), *tail):
+            kernels.log_beliefs(*head, room, *tail)
         tokens[starts[lo] : starts[hi]] = chain.folded(block)
         return moves, slow
 
@@ -169,7 +169,8 @@ def sample(
 
     def run(shard: tuple[int, int]) -> None:
         lo, hi = shard
-        kernels.draw(space.starts, lo, hi, chain.block(lo, hi), *chain.moves, exps, seeds, labels, values)
+        room = chain.room(lo, hi)
+        kernels.draw(space.starts, lo, hi, chain.block(lo, hi), *chain.moves, exps, room, seeds, labels, values)
 
     threads(run, shards(space.starts), n_jobs=n_jobs)
     check_feasible(values)
@@ -216,6 +217,10 @@ class MaskedChain:
         if self.temperature != 1.0:
             block /= self.temperature
         return block
+
+    def room(self, lo: int, hi: int) -> Room:
+        """Memory for the sums of the sequences lo..hi, one at a time."""
+        return room_of_shard(self.space.starts, lo, hi, self.space.n_labels)
 
     def folded(self, values: Floats) -> Floats:
         """Sums over the copies of each label, along the last axis."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import inner_kernel, kernel
-from sidelight.spaces.chains.chain_kernels import longest
+from sidelight.spaces.chains.chain_kernels import longest, turned
 
 
 class Lists(NamedTuple):
@@ -191,7 +191,7 @@ def k_best(
     """The k best paths of the sequences lo..hi."""
     base = starts[lo]
     room = lists_for(longest(starts, lo, hi), start.shape[0], values.shape[1])
-    into = transition.T.copy()
+    into = turned(transition)
     for i in range(lo, hi):
         count = starts[i + 1] - starts[i]
         step = labels.shape[0] // values.shape[1]

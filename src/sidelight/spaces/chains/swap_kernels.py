@@ -83,7 +83,7 @@ def swap_forward(
     onward, back, edges, tops = exp_moves
     size = scores.shape[1]
     wide = edges.shape[1]
-    if not exp_tokens(scores, first, count, exps, token_tops, work, bits):
+    if not exp_tokens(scores, first, count, exps, exps.ravel(), token_tops, work, bits):
         return -np.inf
     total = tops[1] + tops[2] + (count - 1) * tops[0] + _references(token_tops, count, factors)
     product = 1.0

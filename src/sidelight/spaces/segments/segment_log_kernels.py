@@ -33,6 +33,7 @@ class Moves(NamedTuple):
 class SegmentRoom(NamedTuple):
     """Memory for the sums of one sequence at a time."""
 
+    states: Floats  # [6, longest, L] the sums themselves: three forwards, three backwards
     block: Floats  # [M · L]
     work: Floats  # [M · L]
     bits: Ints  # the same memory as `work`
@@ -54,13 +55,11 @@ def moves_of(transition: Floats, runs: bool) -> Moves:
     return Moves(transition, onward, np.ascontiguousarray(onward.T), own, peak)
 
 
-@inner_kernel
-def room_of(lengths: int, size: int) -> SegmentRoom:
-    """Memory for segments of so many lengths and labels."""
+def room_of(starts: Ints, lo: int, hi: int, lengths: int, size: int) -> SegmentRoom:
+    """Memory for the sequences lo..hi of a batch, with segments of so many lengths and labels."""
     work = np.empty(max(lengths, 1) * size)
-    return SegmentRoom(
-        np.empty(work.shape[0]), work, work.view(np.int64), np.empty(size), np.empty(size), np.empty(size)
-    )
+    states = np.empty((6, int(np.diff(starts[lo : hi + 1]).max(initial=1)), size))
+    return SegmentRoom(states, np.empty(len(work)), work, work.view(np.int64), *np.empty((3, size)))
 
 
 @inline_kernel
@@ -199,7 +198,9 @@ def log_after(begin: Floats, moves: Moves, runs: bool, room: SegmentRoom, leave:
             leave_full[label] = leave[label]
         else:
             exact = whole <= TINY
-            leave_full[label] = exact_after(label, begin, moves, False) if exact else top + moves.peak + np.log(whole)
+            leave_full[label] = (
+                exact_after(label, begin, moves, not runs) if exact else top + moves.peak + np.log(whole)
+            )
     return top
 
 

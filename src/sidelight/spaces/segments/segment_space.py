@@ -27,7 +27,7 @@ from sidelight.spaces.chains import chain_kernels
 from sidelight.spaces.chains.chain import AnyCost, ChainScores, Paths, Transitions
 from sidelight.spaces.outside import Outside
 from sidelight.spaces.segments import segment_k_best, segment_kernels, segment_sums
-from sidelight.spaces.segments.segment_log_kernels import Moves, moves_of
+from sidelight.spaces.segments.segment_log_kernels import Moves, SegmentRoom, moves_of, room_of
 from sidelight.spaces.segments.token_reading import TokenReading
 
 SHARD_SEGMENTS = 16384  # tokens times lengths of a shard: its block of totals stays near a core
@@ -204,7 +204,7 @@ class SegmentSpace:
         edges = self._steps(scores)
 
         def run(lo: int, hi: int, totals: Floats) -> None:
-            segment_sums.log_sums(self.starts, lo, hi, totals, *edges, *self._shape, values)
+            segment_sums.log_sums(self.starts, lo, hi, totals, *edges, *self._shape, self._room(lo, hi), values)
 
         self._each(scores, run, n_jobs)
         self._check(values)
@@ -221,7 +221,8 @@ class SegmentSpace:
         seeds = rng.integers(0, 2**64, size=len(values), dtype=np.uint64)
 
         def run(lo: int, hi: int, totals: Floats) -> None:
-            segment_sums.sample(self.starts, lo, hi, totals, *edges, *self._shape, seeds, *segments, values)
+            shape = *self._shape, self._room(lo, hi)
+            segment_sums.sample(self.starts, lo, hi, totals, *edges, *shape, seeds, *segments, values)
 
         self._each(scores, run, n_jobs)
         self._check(values)
@@ -255,14 +256,15 @@ class SegmentSpace:
     def block_beliefs(self, scores: SegmentScores, lo: int, hi: int, scales: Floats) -> SegmentBeliefs:
         """As `beliefs`, of the sequences lo..hi alone; expectations of sequence i are multiplied by scales[i]."""
         first, last = int(self.starts[lo]), int(self.starts[hi])
-        totals = self._totals(lo, hi, scores.block(first, last), scores.segments(first, last))
+        totals = np.ascontiguousarray(self._totals(lo, hi, scores.block(first, last), scores.segments(first, last)))
         size = self.reading.n_segments
         values = np.empty(len(self.starts) - 1)
         tokens, firsts = np.zeros((last - first, size)), np.zeros((last - first, size))
         edges = np.zeros((size, size)), np.zeros(size), np.zeros(size)
         steps = self._steps(scores)
-        shape = self._shape
-        segment_sums.beliefs(self.starts, lo, hi, totals, *steps, *shape, scales, values, tokens, firsts, *edges)
+        flat, pairs, room = totals.reshape(len(totals), -1), np.zeros((size, size)), self._room(lo, hi)
+        given, out = (self.starts, lo, hi, totals, *steps, *self._shape), (values, tokens, firsts, *edges)
+        segment_sums.beliefs(*given, room, flat, pairs, scales, *out)
         self._check(values[lo:hi], lo)
         return SegmentBeliefs(values[lo:hi], tokens, firsts, totals, *edges)
 
@@ -306,6 +308,10 @@ class SegmentSpace:
     @property
     def _shape(self) -> tuple[Ints, bool]:
         return self.reading.longest, self.reading.runs
+
+    def _room(self, lo: int, hi: int) -> SegmentRoom:
+        """Memory for the sums of the sequences lo..hi, one at a time."""
+        return room_of(self.starts, lo, hi, self.max_length, self.reading.n_segments)
 
     def _blank(self) -> Segments:
         tokens = int(self.starts[-1])

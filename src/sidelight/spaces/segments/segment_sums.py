@@ -6,7 +6,6 @@ import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
 from sidelight.core.kernels import copy_row, inner_kernel, kernel
-from sidelight.spaces.chains.chain_kernels import longest as longest_sequence
 from sidelight.spaces.chains.chain_log_kernels import log_sum_with
 from sidelight.spaces.chains.chain_scaled_kernels import exponentials
 from sidelight.spaces.segments.segment_kernels import walk_back
@@ -16,7 +15,6 @@ from sidelight.spaces.segments.segment_log_kernels import (
     exp_shares,
     log_backward,
     log_forward,
-    room_of,
 )
 
 STEEP = 300.0  # a factor of at most exp of this cannot make a value lost below TINY relevant
@@ -33,13 +31,11 @@ def log_sums(
     end: Floats,
     longest: Ints,
     runs: bool,
+    room: SegmentRoom,
     values: Floats,  # out [N]
 ) -> None:
     """The log of the sum of exp(score) over all segmentations of every sequence."""
-    size = start.shape[0]
-    most = longest_sequence(starts, lo, hi)
-    enter, ending, full = np.empty((most, size)), np.empty((most, size)), np.empty((most, size))
-    room = room_of(totals.shape[1], size)
+    enter, ending, full = room.states[0], room.states[1], room.states[2]
     for i in range(lo, hi):
         count = starts[i + 1] - starts[i]
         log_forward(totals, moves, start, longest, runs, starts[i] - starts[lo], count, room, enter, ending, full)
@@ -95,6 +91,9 @@ def beliefs(
     end: Floats,
     longest: Ints,
     runs: bool,
+    room: SegmentRoom,
+    flat: Floats,  # [tokens of the block, M · L] the same memory as `totals`
+    pairs: Floats,  # [L, L] zeros; out: what becomes expected transitions when multiplied by `moves.onward`
     scales: Floats,  # [N] what to multiply the expectations of a sequence by
     values: Floats,  # out [N] log-sums
     tokens: Floats,  # added to [tokens of the block, L] a segment of this label covers the token
@@ -106,11 +105,8 @@ def beliefs(
     """Expectations of all parts, for the sequences that have any segmentation."""
     base = starts[lo]
     size = start.shape[0]
-    most = longest_sequence(starts, lo, hi)
-    enter, ending, full = np.empty((most, size)), np.empty((most, size)), np.empty((most, size))
-    begin, leave, leave_full = np.empty((most, size)), np.empty((most, size)), np.empty((most, size))
-    room = room_of(totals.shape[1], size)
-    pairs = np.zeros((size, size))
+    enter, ending, full = room.states[0], room.states[1], room.states[2]
+    begin, leave, leave_full = room.states[3], room.states[4], room.states[5]
     for i in range(lo, hi):
         at = starts[i] - base
         count = starts[i + 1] - starts[i]
@@ -128,7 +124,8 @@ def beliefs(
             copy_row(room.shares, room.others)
             rows = ending[t], full[t], begin[t + 1]
             _add_transitions(*rows, top, values[i], scale, moves, runs, room, pairs, transitions)
-        _segment_beliefs(totals, longest, at, count, scale, values[i], enter, leave, leave_full, room, tokens, firsts)
+        outside = enter, leave, leave_full
+        _segment_beliefs(totals, flat, longest, at, count, scale, values[i], *outside, room, tokens, firsts)
     for label in range(size):
         for follower in range(size):
             transitions[label, follower] += pairs[label, follower] * moves.onward[label, follower]
@@ -137,6 +134,7 @@ def beliefs(
 @inner_kernel
 def _segment_beliefs(
     totals: Floats,  # in: totals; out: probabilities times the scale
+    flat: Floats,  # the same memory
     longest: Ints,
     at: int,
     count: int,
@@ -154,14 +152,16 @@ def _segment_beliefs(
     covering = room.peaks
     for t in range(count):
         lengths = min(totals.shape[1], t + 1)
-        totals[at + t, lengths:] = 0.0
+        all_lengths = flat[at + t]
+        for place in range(lengths * size, all_lengths.shape[0]):
+            all_lengths[place] = 0.0
         after, whole = leave[t], leave_full[t]
         for length in range(1, lengths + 1):
             row, before = totals[at + t, length - 1], enter[t - length + 1]
             for label in range(size):
                 onward = whole[label] if length == longest[label] else after[label]
                 row[label] += before[label] + onward - value
-        exponentials(totals[at + t].ravel(), lengths * size, room.work, room.bits)
+        exponentials(all_lengths, lengths * size, room.work, room.bits)
         covering[:] = 0.0
         for length in range(lengths, 0, -1):
             s = t - length + 1
@@ -184,16 +184,14 @@ def sample(
     end: Floats,
     longest: Ints,
     runs: bool,
+    room: SegmentRoom,
     seeds: Keys,  # [N] one stream per sequence, so that shards and threads do not matter
     labels: Ids,
     begins: Bytes,
     values: Floats,  # out [N] log-sums
 ) -> None:
     """A segmentation of every sequence, drawn with probability in proportion to exp(score): forwards, then back."""
-    size = start.shape[0]
-    most = longest_sequence(starts, lo, hi)
-    enter, ending, full = np.empty((most, size)), np.empty((most, size)), np.empty((most, size))
-    room = room_of(totals.shape[1], size)
+    enter, ending, full = room.states[0], room.states[1], room.states[2]
     state = np.empty(1, np.uint64)
     for i in range(lo, hi):
         first, last = starts[i], starts[i + 1]
