@@ -46,7 +46,7 @@ def _called(learner: str | Recipe) -> tuple[str, float]:
     """A description of a learner, and the approximate compilation time of its kernels in seconds.
 
     >>> _called("auto"), _called("jlis")
-    (('auto', 10.0), ('jlis', 6.0))
+    (('auto', 5.0), ('jlis', 2.5))
     """
     if is_among(learner, (AUTO,)):
         return AUTO, Recipe.compile_seconds
