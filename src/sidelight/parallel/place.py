@@ -74,8 +74,8 @@ class Held(Protocol):
         """The same for function(piece, state, *common, *own) -> (state, summand); a state is None at first."""
         ...
 
-    def remembered(self) -> list[Any]:
-        """The states that the last `advance` began with, in order."""
+    def remembered(self, *, before: bool = False) -> list[Any]:
+        """The states after the last `advance`, in order, or those that it began with."""
         ...
 
     def remember(self, states: Sequence[Any]) -> None:
@@ -321,8 +321,8 @@ class _Here:
         self._before = list(self._states)
         return summed((0, len(self)), one)
 
-    def remembered(self) -> list[Any]:
-        return list(self._before)
+    def remembered(self, *, before: bool = False) -> list[Any]:
+        return list(self._before if before else self._states)
 
     def remember(self, states: Sequence[Any]) -> None:
         self._states = list(states)

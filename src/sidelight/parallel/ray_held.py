@@ -66,9 +66,10 @@ class RayHeld:
             self._states[number] = state
         return self._sum([answer for answer, _ in found], began, mine)
 
-    def remembered(self) -> list[Any]:
+    def remembered(self, *, before: bool = False) -> list[Any]:
         known: dict[int, Any] = {}
-        for blob in self._team.fetched([one for one in self._before if one is not None]):
+        states = self._before if before else self._states
+        for blob in self._team.fetched([one for one in states if one is not None]):
             known |= pickle.loads(blob)
         return [known.get(number) for number in range(len(self))]
 

@@ -23,11 +23,11 @@ State = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # JSON values, arrays
 Step = tuple[str | None, dict[str, Any]]  # why training ends, if it does, and further fields of the `Round`
 
 
-class Learner(Protocol):
+class Resumable(Protocol):
     """Learns one `Round` at a time.
 
-    All that a learner knows between two rounds is in its state, so that training can stop after any round and go on to
-    the same bits.
+    All that is known between two rounds is in its state, so that training can stop after any round and go on to the
+    same bits.
     """
 
     @property
@@ -35,21 +35,8 @@ class Learner(Protocol):
         """How many there have been."""
         ...
 
-    @property
-    def weights(self) -> Floats:
-        """The best weights so far, in the full layout."""
-        ...
-
     def run(self) -> Iterator[Round]:
         """Rounds until training ends; the last one says so."""
-        ...
-
-    def has_result(self, record: Round) -> bool:
-        """Whether the weights after this round are worth trying on validation data."""
-        ...
-
-    def finish(self) -> Floats:
-        """The weights, for keeps: the learner may be of no use afterwards."""
         ...
 
     def state(self) -> State:
@@ -58,6 +45,23 @@ class Learner(Protocol):
 
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same data and options."""
+        ...
+
+
+class Learner(Resumable, Protocol):
+    """One that learns weights."""
+
+    @property
+    def weights(self) -> Floats:
+        """The best weights so far, in the full layout."""
+        ...
+
+    def has_result(self, record: Round) -> bool:
+        """Whether the weights after this round are worth trying on validation data."""
+        ...
+
+    def finish(self) -> Floats:
+        """The weights, for keeps: the learner may be of no use afterwards."""
         ...
 
 
@@ -88,12 +92,11 @@ class Penalised(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class RoundByRound(ABC):
-    """A learner that makes rounds until it is done, or has made as many as it may.
+class Stepwise(ABC):
+    """What makes rounds until it is done, or has made as many as it may.
 
-    What is its own it says itself: its `weights`, what a round does (`step`), which of its fields a checkpoint keeps
-    (`KEEPS`), and what else a checkpoint must have (`more_state`, `take_more`). `name` is that of a field, or of the
-    class.
+    What is its own it says itself: what a round does (`step`), which of its fields a checkpoint keeps (`KEEPS`), and
+    what else a checkpoint must have (`more_state`, `take_more`). `name` is that of a field, or of the class.
     """
 
     KEEPS: ClassVar[tuple[str, ...]] = ()  # numbers, arrays and generators of random numbers
@@ -103,11 +106,6 @@ class RoundByRound(ABC):
     seconds: float = 0.0  # since training began
     done: bool = False
     limited: bool = False  # it is done because there may be no more rounds
-
-    @property
-    @abstractmethod
-    def weights(self) -> Floats:
-        """The best weights so far, in the full layout."""
 
     @abstractmethod
     def step(self) -> Step:
@@ -133,14 +131,6 @@ class RoundByRound(ABC):
         """Rounds until training ends."""
         while not self.done and self.rounds < self.limit():
             yield self.round()
-
-    def has_result(self, record: Round) -> bool:
-        """Every round ends with weights that can be used, unless a learner knows better."""
-        return True
-
-    def finish(self) -> Floats:
-        """The weights, for keeps."""
-        return self.weights
 
     def state(self) -> State:
         """Everything needed to continue; if training ended at its limit of rounds, more may be allowed later."""
@@ -181,6 +171,24 @@ class RoundByRound(ABC):
 
     def _called(self) -> str:
         return str(getattr(self, "name", type(self).__name__))
+
+
+@dataclass(slots=True, kw_only=True)
+class RoundByRound(Stepwise):
+    """A learner of weights that makes such rounds."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> Floats:
+        """The best weights so far, in the full layout."""
+
+    def has_result(self, record: Round) -> bool:
+        """Every round ends with weights that can be used, unless a learner knows better."""
+        return True
+
+    def finish(self) -> Floats:
+        """The weights, for keeps."""
+        return self.weights
 
 
 def plane_state(plane: CuttingPlane, prefix: str) -> State:
