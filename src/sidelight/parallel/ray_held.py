@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 from sidelight.parallel.place import Function, Held, Node, nodes_within, summed
 from sidelight.parallel.ray_worker import packed
 
 if TYPE_CHECKING:
-    from sidelight.parallel.ray_team import Team
+    from sidelight.parallel.ray_team import Kept, Team
 
 
 class RayHeld:
@@ -19,7 +19,7 @@ class RayHeld:
 
     def __init__(self, team: Team, key: int, size: int) -> None:
         self._team, self._key, self._size = team, key, size
-        self._states: list[Any] = [None] * len(team)  # references, one a worker
+        self._states: list[Kept | None] = [None] * len(team)  # one a worker
         self._before = self._states
 
     def __del__(self) -> None:
@@ -56,7 +56,8 @@ class RayHeld:
         mine = [self._own(number, own) for number in range(len(team))]
 
         def call(actor: Any, n: int) -> Any:
-            before = none if self._before[n] is None else self._before[n]
+            state = self._before[n]
+            before = none if state is None else state.reference
             return actor.advance.options(num_returns=2).remote(self._key, message, mine[n], before, self._nodes(n))
 
         self._before = self._states
@@ -64,13 +65,13 @@ class RayHeld:
         self._states = [None] * len(team)
         for (_, state), number in zip(found, self._busy()):
             self._states[number] = state
-        return self._sum([answer for answer, _ in found], began, mine)
+        blobs = [*mine, *(state.here for _, state in found)]
+        return self._sum([answer for answer, _ in found], began, blobs)
 
     def remembered(self, *, before: bool = False) -> list[Any]:
         known: dict[int, Any] = {}
-        states = self._before if before else self._states
-        for blob in self._team.fetched([one for one in states if one is not None]):
-            known |= pickle.loads(blob)
+        for state in self._before if before else self._states:
+            known |= {} if state is None else pickle.loads(state.here)
         return [known.get(number) for number in range(len(self))]
 
     def remember(self, states: Sequence[Any]) -> None:
@@ -91,10 +92,10 @@ class RayHeld:
     def _own(self, number: int, own: Sequence[tuple[Any, ...]] | None) -> bytes:
         return packed({} if own is None else {k: own[k] for k in range(*self._team.range_of(number, len(self)))})
 
-    def _sum(self, found: list[tuple[bytes, float]], began: float, sent: Sequence[bytes] = ()) -> Any:
+    def _sum(self, found: list[tuple[bytes, float]], began: float, blobs: Sequence[Sized] = ()) -> Any:
         known: dict[Node, Any] = {}
         for blob, _ in found:
             known |= pickle.loads(blob)
         total = summed((0, len(self)), known.__getitem__, known)  # type: ignore[arg-type]
-        self._team.answered(began, [*sent, *(blob for blob, _ in found)], [seconds for _, seconds in found])
+        self._team.answered(began, [*blobs, *(blob for blob, _ in found)], [seconds for _, seconds in found])
         return total

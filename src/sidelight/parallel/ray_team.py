@@ -3,7 +3,8 @@
 Each worker holds a run of neighbouring pieces, and adds up what it can of the tree before it answers. The driver keeps
 a packed copy of every piece in Ray's object store, and what was made of it as a recipe; so a worker that dies is
 replaced, its pieces are made again and it is asked once more. What pieces remember between two questions (`advance`) is
-kept in the object store too, as it was before the question.
+kept in the object store of the driver's machine too, as it was before the question and as it is after it; so a machine
+may be lost with its workers.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import pickle
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from sidelight.core.records import PlaceFigures
 from sidelight.errors import PlaceError
 from sidelight.parallel.place import Function, Node
 from sidelight.parallel.ray_held import RayHeld
-from sidelight.parallel.ray_worker import Shortage, Weights, Worker, packed, weights_since
+from sidelight.parallel.ray_worker import Shortage, Weights, Worker, packed, shared, weights_since
 from sidelight.parallel.raylet_line import RayletLine
 
 START = 120.0  # seconds that workers may take to start
@@ -49,6 +50,13 @@ class _Pieces:
     own: Sequence[tuple[Any, ...]] | None = None
 
 
+class Kept(NamedTuple):
+    """What the pieces of a worker remember, packed, on the driver's machine: pinned there while this is held."""
+
+    reference: Any
+    here: Any  # the same, as it is in the object store
+
+
 class Team:
     """The workers of a place, in a fixed order."""
 
@@ -59,6 +67,7 @@ class Team:
         self._sets: dict[int, _Pieces] = {}
         self._keys = count()
         self._dropped: list[int] = []
+        self._incomplete = False  # because no machine had room for a worker that was to begin anew
         self._looked, self._silent = time.monotonic(), 0  # when its head was looked for, and how often in vain since
         self._raylet = RayletLine.of_driver()
         self._weights: tuple[int, Any] = (0, None)  # the last large vector, and its number
@@ -70,12 +79,12 @@ class Team:
         return len(self._actors)
 
     def is_there(self) -> bool:
-        """Whether its cluster is still that of this process."""
-        return bool(self.ray.is_initialized())
+        """Whether it can be asked: its cluster is still that of this process, and no worker is missing."""
+        return bool(self.ray.is_initialized()) and not self._incomplete
 
     def end(self) -> None:
         """End the workers."""
-        if self.is_there():
+        if self.ray.is_initialized():
             for actor in self._actors:
                 self.ray.kill(actor)
 
@@ -135,21 +144,13 @@ class Team:
         self._bytes += len(blob) * len(self)
         return self.ray.put(blob)
 
-    def kept(self, value: Any) -> Any:
-        """A reference to a value for one worker."""
-        blob = packed(value)
+    def kept(self, states: Mapping[int, Any]) -> Kept:
+        """What the pieces of a worker are to remember."""
+        blob = shared(packed(states))
         self._look_for_raylet()
         self._bytes += len(blob)
-        return self.ray.put(blob)
-
-    def fetched(self, references: list[Any]) -> list[bytes]:
-        """What references stand for, one after another."""
-        pending, found = dict.fromkeys(references), {}
-        for reference in self._ready(pending):
-            del pending[reference]
-            found[reference] = self._taken(reference, reference, "what it remembers")
-        self._bytes += sum(map(len, found.values()))
-        return [found[reference] for reference in references]
+        reference = self.ray.put(blob)
+        return Kept(reference, self.ray.get(reference))
 
     def question(self, function: Function, common: tuple[Any, ...]) -> Any:
         """A reference to a question, whose large vector is told by its difference from that of the one before."""
@@ -192,7 +193,7 @@ class Team:
             number, result = pending.pop(reference)
             try:
                 answers[number] = self._taken(result, reference, names[number])
-            except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
+            except self._mishaps as error:
                 deaths[number] += 1
                 self._restart(number, names[number], deaths[number], error)
                 result = call(self._actors[number], number)
@@ -233,7 +234,7 @@ class Team:
             item, number, actor = pending.pop(reference)
             try:
                 blob, seconds = self._taken(reference, reference, f"task {item}")
-            except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
+            except self._mishaps as error:
                 deaths[item] += 1
                 if actor is self._actors[number]:  # else it has been replaced already
                     self._restart(number, f"task {item}", deaths[item], error)
@@ -292,24 +293,31 @@ class Team:
             if self.ray.wait([word], timeout=0)[0]:
                 del self._begun[number]
             elif time.monotonic() - since > START:
+                self._incomplete = True
                 problem = f"worker {number} did not start again within {START:.0f} s at {self.address}"
                 raise PlaceError(
                     f"{problem}; has the cluster lost a machine (ray status)? Give fewer workers, and {AGAIN}"
                 )
 
+    @property
+    def _mishaps(self) -> tuple[type[Exception], ...]:
+        """What is raised where a worker died before its answer was here, or its machine was lost with the answer."""
+        known = self.ray.exceptions
+        return known.RayActorError, known.OutOfMemoryError, known.ObjectLostError
+
     def _taken(self, result: Any, reference: Any, name: str) -> Any:
-        """An answer, with references to what stays in the object store."""
+        """An answer, with what the pieces remember where that comes with it."""
         try:
             answer = self.ray.get(reference)
-        except (self.ray.exceptions.RayTaskError, self.ray.exceptions.ObjectLostError) as error:
-            cause = getattr(error, "cause", error)
+            return (answer, Kept(result[1], self.ray.get(result[1]))) if isinstance(result, list) else answer
+        except self.ray.exceptions.RayTaskError as error:
+            cause = error.cause
             if isinstance(cause, Shortage | MemoryError):
                 where = cause if isinstance(cause, Shortage) else name
                 raise PlaceError(f"a worker had too little memory for {where}; {_more_memory()}") from None
             if isinstance(cause, self.ray.exceptions.ObjectLostError):
-                raise PlaceError(f"what a worker remembered of {name} was lost with its machine; {AGAIN}") from None
+                raise PlaceError(f"what a worker was to know of {name} was lost with a machine; {AGAIN}") from None
             raise cause from None
-        return (answer, result[1]) if isinstance(result, list) else answer
 
     def _restart(self, number: int, name: str, deaths: int, error: Exception) -> None:
         """Another actor instead of one that died over something, with the same pieces."""
@@ -357,7 +365,7 @@ class Team:
             return True
         return not answers(getattr(self.ray.get_runtime_context(), "gcs_address", ""))
 
-    def answered(self, began: float, blobs: list[bytes], seconds: list[float]) -> None:
+    def answered(self, began: float, blobs: Sequence[Sized], seconds: list[float]) -> None:
         """Count what a question cost."""
         inference = max(seconds, default=0.0)
         self._bytes += sum(map(len, blobs))
@@ -378,7 +386,7 @@ def answers(address: str) -> bool:
 
 
 def _named(first: int, last: int) -> str:
-    return f"shards {first} to {last - 1}"
+    return f"shard {first}" if last == first + 1 else f"shards {first} to {last - 1}"
 
 
 def _first(result: Any) -> Any:

@@ -19,6 +19,7 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import NO_FLOATS, Floats, Ids
 from sidelight.core.collection import without_collection
@@ -34,6 +35,11 @@ def packed(value: Any) -> bytes:
     with BytesIO() as file:
         _pickler()(file, protocol=PROTOCOL).dump(value)
         return file.getvalue()
+
+
+def shared(blob: bytes) -> NDArray[np.uint8]:
+    """A message as an array, which all processes of a machine read in one place: Ray copies bytes for each."""
+    return np.frombuffer(blob, dtype=np.uint8)
 
 
 @cache
@@ -183,9 +189,9 @@ class Worker:
         return pickle.dumps(sums, protocol=PROTOCOL), time.perf_counter() - began
 
     def advance(
-        self, key: int, message: bytes, own: bytes, states: bytes, nodes: list[Node]
-    ) -> tuple[tuple[bytes, float], bytes]:
-        """The same, with what each piece's state has become."""
+        self, key: int, message: bytes, own: bytes, states: Any, nodes: list[Node]
+    ) -> tuple[tuple[bytes, float], NDArray[np.uint8]]:
+        """The same, with what each piece's state has become; states are packed."""
         function, common = self._read(message)
         mine = pickle.loads(own)
         before: dict[int, Any] = pickle.loads(states)
@@ -199,7 +205,7 @@ class Worker:
 
         sums = {node: summed(node, leaf) for node in nodes}
         seconds = time.perf_counter() - began
-        return (pickle.dumps(sums, protocol=PROTOCOL), seconds), pickle.dumps(after, protocol=PROTOCOL)
+        return (pickle.dumps(sums, protocol=PROTOCOL), seconds), shared(pickle.dumps(after, protocol=PROTOCOL))
 
     def learn(self, key: int, message: bytes) -> None:
         """Take up what is to be done for every item of a list."""
