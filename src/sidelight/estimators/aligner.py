@@ -33,7 +33,7 @@ from sidelight.models.alignment_model import (
 )
 from sidelight.models.files import fingerprint
 from sidelight.parallel import place_of
-from sidelight.parallel.place import in_lots
+from sidelight.parallel.place import one_each
 from sidelight.rounds.checkpoint import Checkpoint, rounds_in
 from sidelight.rounds.word_alignment import HMM, AlignmentLearner, Stage
 from sidelight.specs.settings import check_callbacks, check_whole
@@ -182,7 +182,7 @@ class Aligner(Estimator):
         place = place_of(self.place, self.n_jobs)
         if place.remote:
             check_sentences(sources, targets)
-            return in_lots(place, _aligned, list(zip(sources, targets)), model, options)
+            return one_each(place, _aligned, list(zip(sources, targets)), model, options)
         return model.align(sources, targets, **options, n_jobs=self.n_jobs)  # type: ignore[arg-type]
 
     def predict(self, pairs: Any, targets: Any = None) -> list[list[Link]]:

@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -192,14 +193,19 @@ def figures_since(place: Place, began: float) -> PlaceFigures | None:
 
 @without_collection()
 def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any, few: int = FEW) -> list[Any]:
-    """The results of function(some items, *common, n_jobs), one an item, in the order of the items.
+    """The results of function(some items, *common, n_jobs), one for each such lot, in the order of the items.
 
     `few` is the fewest that go together, less than usual where each takes long. Errors are those of the first item
     that has any, and number it as the caller does.
     """
     size = min(max(len(items) // (LOTS * place.size), few), LOT)
     lots = ((list(items[first : first + size]), first) for first in range(0, len(items), size))
-    return [answer for lot in in_order(place, _of_lot, lots, function, common, place.n_jobs) for answer in lot]
+    return list(in_order(place, _of_lot, lots, function, common, place.n_jobs))
+
+
+def one_each(place: Place, function: Function, items: Sequence[Any], *common: Any, few: int = FEW) -> list[Any]:
+    """The same for a function whose results are lists, one result an item."""
+    return list(chain.from_iterable(in_lots(place, function, items, *common, few=few)))
 
 
 def in_order(place: Place, function: Function, items: Iterable[Any], *common: Any) -> Iterator[Any]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 import time
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from sidelight.parallel.parcels import Parcel, opened, packed
 from sidelight.parallel.place import Function, Held, Node, nodes_within, summed
-from sidelight.parallel.ray_worker import packed
 
 if TYPE_CHECKING:
     from sidelight.parallel.ray_team import Kept, Team
@@ -38,10 +37,9 @@ class RayHeld:
         mine = [self._own(number, own) for number in range(len(team))]
         found = team.ask(self._key, lambda actor, n: actor.each.remote(self._key, message, mine[n]))
         answers: dict[int, Any] = {}
-        for blob, _ in found:
-            answers |= pickle.loads(blob)
-        blobs = [blob for blob, _ in found] + mine
-        team.answered(began, blobs, [seconds for _, seconds in found])
+        for parcel, _ in found:
+            answers |= opened(parcel)
+        team.answered(began, [*mine, *(parcel for parcel, _ in found)], [seconds for _, seconds in found])
         return [answers[number] for number in range(len(self))]
 
     def total(self, function: Function, *common: Any) -> Any:
@@ -65,13 +63,13 @@ class RayHeld:
         self._states = [None] * len(team)
         for (_, state), number in zip(found, self._busy()):
             self._states[number] = state
-        blobs = [*mine, *(state.here for _, state in found)]
-        return self._sum([answer for answer, _ in found], began, blobs)
+        parcels = [*mine, *(state.here for _, state in found)]
+        return self._sum([answer for answer, _ in found], began, parcels)
 
     def remembered(self, *, before: bool = False) -> list[Any]:
         known: dict[int, Any] = {}
         for state in self._before if before else self._states:
-            known |= {} if state is None else pickle.loads(state.here)
+            known |= {} if state is None else opened(state.here)
         return [known.get(number) for number in range(len(self))]
 
     def remember(self, states: Sequence[Any]) -> None:
@@ -89,13 +87,13 @@ class RayHeld:
     def _nodes(self, number: int) -> list[Node]:
         return nodes_within((0, len(self)), *self._team.range_of(number, len(self)))
 
-    def _own(self, number: int, own: Sequence[tuple[Any, ...]] | None) -> bytes:
+    def _own(self, number: int, own: Sequence[tuple[Any, ...]] | None) -> Parcel:
         return packed({} if own is None else {k: own[k] for k in range(*self._team.range_of(number, len(self)))})
 
-    def _sum(self, found: list[tuple[bytes, float]], began: float, blobs: Sequence[Sized] = ()) -> Any:
+    def _sum(self, found: list[tuple[Parcel, float]], began: float, parcels: Sequence[Parcel] = ()) -> Any:
         known: dict[Node, Any] = {}
-        for blob, _ in found:
-            known |= pickle.loads(blob)
+        for parcel, _ in found:
+            known |= opened(parcel)
         total = summed((0, len(self)), known.__getitem__, known)  # type: ignore[arg-type]
-        self._team.answered(began, [*blobs, *(blob for blob, _ in found)], [seconds for _, seconds in found])
+        self._team.answered(began, [*parcels, *(parcel for parcel, _ in found)], [seconds for _, seconds in found])
         return total

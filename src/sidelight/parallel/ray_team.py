@@ -9,13 +9,11 @@ may be lost with its workers.
 
 from __future__ import annotations
 
-import pickle
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -23,9 +21,10 @@ import numpy as np
 
 from sidelight.core.records import PlaceFigures
 from sidelight.errors import PlaceError
+from sidelight.parallel.parcels import Parcel, alike, opened, packed, size_of
 from sidelight.parallel.place import Function, Node
 from sidelight.parallel.ray_held import RayHeld
-from sidelight.parallel.ray_worker import Shortage, Weights, Worker, packed, shared, weights_since
+from sidelight.parallel.ray_worker import Shortage, Weights, Worker, weights_since
 from sidelight.parallel.raylet_line import RayletLine
 
 START = 120.0  # seconds that workers may take to start
@@ -44,7 +43,7 @@ class _Pieces:
     """How a set of pieces comes to be: packed ones, or a function of another set."""
 
     count: int
-    blobs: list[Any]  # references, one a piece
+    parcels: list[Any]  # references, one a piece
     source: int = -1
     message: Any = None  # a reference
     own: Sequence[tuple[Any, ...]] | None = None
@@ -54,7 +53,7 @@ class Kept(NamedTuple):
     """What the pieces of a worker remember, packed, on the driver's machine: pinned there while this is held."""
 
     reference: Any
-    here: Any  # the same, as it is in the object store
+    here: Parcel  # the same, as it is in the object store
 
 
 class Team:
@@ -71,7 +70,7 @@ class Team:
         self._looked, self._silent = time.monotonic(), 0  # when its head was looked for, and how often in vain since
         self._raylet = RayletLine.of_driver()
         self._weights: tuple[int, Any] = (0, None)  # the last large vector, and its number
-        self._task: tuple[bytes, int, Any] | None = None  # the last function of items: its mark, number and reference
+        self._task: tuple[int, Any] | None = None  # the last function of items: its number and reference
         self._clean()
         self._wait_for_workers()
 
@@ -114,15 +113,13 @@ class Team:
 
     def hold(self, pieces: Sequence[Any]) -> RayHeld:
         began = time.perf_counter()
-        blobs = [packed(piece) for piece in pieces]
-        self._look_for_raylet()
-        self._bytes += sum(map(len, blobs))
-        key = self._new(_Pieces(len(pieces), [self.ray.put(blob) for blob in blobs]))
+        parcels = [self._put(piece) for piece in pieces]
+        key = self._new(_Pieces(len(pieces), parcels))
         self._transit += time.perf_counter() - began
         return RayHeld(self, key, len(pieces))
 
     def make(self, source: int, function: Function, common: tuple[Any, ...], own: Any) -> RayHeld:
-        message = self._put((function, common))
+        message = self._put_for_all((function, common))
         size = self._sets[source].count
         key = self._new(_Pieces(size, [], source, message, own))
         return RayHeld(self, key, size)
@@ -138,18 +135,19 @@ class Team:
         """Forget a set, at the next question: nobody holds it any more."""
         self._dropped.append(key)
 
-    def _put(self, value: Any) -> Any:
-        blob = packed(value)
+    def _put(self, value: Any, *, times: int = 1) -> Any:
+        """A reference to a value, which is sent so many times."""
+        parcel = packed(value)
         self._look_for_raylet()
-        self._bytes += len(blob) * len(self)
-        return self.ray.put(blob)
+        self._bytes += size_of(parcel) * times
+        return self.ray.put(parcel)
+
+    def _put_for_all(self, value: Any) -> Any:
+        return self._put(value, times=len(self))
 
     def kept(self, states: Mapping[int, Any]) -> Kept:
         """What the pieces of a worker are to remember."""
-        blob = shared(packed(states))
-        self._look_for_raylet()
-        self._bytes += len(blob)
-        reference = self.ray.put(blob)
+        reference = self._put(states)
         return Kept(reference, self.ray.get(reference))
 
     def question(self, function: Function, common: tuple[Any, ...]) -> Any:
@@ -161,7 +159,7 @@ class Team:
                 told[k] = since = weights_since(number + 1, known, one)
                 self._weights = number + 1, one.copy() if since.places is None else since.after(known)
                 break
-        return self._put((function, tuple(told)))
+        return self._put_for_all((function, tuple(told)))
 
     def range_of(self, number: int, size: int) -> Node:
         """The pieces of a worker, of so many."""
@@ -172,12 +170,12 @@ class Team:
         one, actor = self._sets[key], self._actors[number]
         first, last = self.range_of(number, one.count)
         if one.source < 0:
-            actor.hold.remote(key, list(range(first, last)), *one.blobs[first:last])
+            actor.hold.remote(key, list(range(first, last)), *one.parcels[first:last])
             return
         own = {} if one.own is None else {k: one.own[k] for k in range(first, last)}
-        blob = packed(own)
-        self._bytes += len(blob)
-        actor.make.remote(key, one.source, one.message, blob)
+        parcel = packed(own)
+        self._bytes += size_of(parcel)
+        actor.make.remote(key, one.source, one.message, parcel)
 
     def ask(self, key: int, call: Callable[[Any, int], Any]) -> list[Any]:
         """The results of a call to every worker that has pieces of a set; each is made again where a worker dies."""
@@ -213,19 +211,19 @@ class Team:
         pending: dict[Any, tuple[int, int, Any]] = {}  # item, worker, and who that was
         left, busy, began, taken = iter(items), [0.0] * len(self), time.perf_counter(), 0
         idle = ahead * list(range(len(self)))  # workers
-        blobs: dict[int, bytes] = {}  # items that are not done
+        parcels: dict[int, Parcel] = {}  # items that are not done
 
         def begin(item: int, number: int) -> None:
             actor = self._actors[number]
-            self._bytes += len(blobs[item])
-            pending[actor.carry_out.remote(key, item, blobs[item])] = item, number, actor
+            self._bytes += size_of(parcels[item])
+            pending[actor.carry_out.remote(key, item, parcels[item])] = item, number, actor
 
         def begin_more() -> None:
             nonlocal taken
-            while idle and (most is None or taken - next(iter(blobs), taken) < most):
+            while idle and (most is None or taken - next(iter(parcels), taken) < most):
                 if (following := next(left, END)) is END:
                     return
-                blobs[taken] = packed(following)
+                parcels[taken] = packed(following)
                 begin(taken, idle.pop(0))
                 taken += 1
 
@@ -233,33 +231,33 @@ class Team:
         for reference in self._ready(pending):
             item, number, actor = pending.pop(reference)
             try:
-                blob, seconds = self._taken(reference, reference, f"task {item}")
+                parcel, seconds = self._taken(reference, reference, f"task {item}")
             except self._mishaps as error:
                 deaths[item] += 1
                 if actor is self._actors[number]:  # else it has been replaced already
                     self._restart(number, f"task {item}", deaths[item], error)
                 begin(item, number)
                 continue
-            del blobs[item]
+            del parcels[item]
             idle.append(number)
             begin_more()
-            self._bytes += len(blob)
+            self._bytes += size_of(parcel)
             busy[number] += seconds
-            yield item, pickle.loads(blob)
+            yield item, opened(parcel)
         self._shards = max(self._shards, taken)
         self._inference += max(busy)
         self._transit += max(time.perf_counter() - began - max(busy), 0.0)
 
     def _task_of(self, function: Function, common: tuple[Any, ...]) -> int:
         """The number of what is done for every item; all workers are told what it is, unless they know."""
-        blob = packed((function, common))
-        mark = blake2b(blob, digest_size=16).digest()
-        if self._task is None or self._task[0] != mark:
-            self._bytes += len(blob) * len(self)
-            self._task = mark, next(self._keys), self.ray.put(blob)
+        parcel = packed((function, common))
+        self._look_for_raylet()
+        if self._task is None or not alike(parcel, self.ray.get(self._task[1])):
+            self._bytes += size_of(parcel) * len(self)
+            self._task = next(self._keys), self.ray.put(parcel)
             for actor in self._actors:
-                actor.learn.remote(*self._task[1:])
-        return self._task[1]
+                actor.learn.remote(*self._task)
+        return self._task[0]
 
     def _ready(self, pending: Mapping[Any, Any]) -> Iterator[Any]:
         """References that are answered, while any are pending; raises `PlaceError` where the cluster is gone."""
@@ -339,7 +337,7 @@ class Team:
         for key in self._sets:
             self._load(number, key)
         if self._task is not None:
-            self._actors[number].learn.remote(*self._task[1:])
+            self._actors[number].learn.remote(*self._task)
         if self._weights[1] is not None:
             self._actors[number].know.remote(packed((None, (Weights(*self._weights),))))
 
@@ -365,10 +363,10 @@ class Team:
             return True
         return not answers(getattr(self.ray.get_runtime_context(), "gcs_address", ""))
 
-    def answered(self, began: float, blobs: Sequence[Sized], seconds: list[float]) -> None:
+    def answered(self, began: float, parcels: Sequence[Parcel], seconds: list[float]) -> None:
         """Count what a question cost."""
         inference = max(seconds, default=0.0)
-        self._bytes += sum(map(len, blobs))
+        self._bytes += sum(map(size_of, parcels))
         self._inference += inference
         self._transit += max(time.perf_counter() - began - inference, 0.0)
 
