@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,10 +19,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.__main__ import QUICK
+
 HERE = Path(__file__).resolve().parent.parent
 NAMES = ["start", "tagging", "dual", "sums", "letters", "candidates", "hmm", "alignment", "rules"]
 SLOWER = 1.1
-RATES, COSTS = ("/s",), ("s", "ms", "MB", "ns/token", "s CPU")  # how a unit ends, and what it is
+RATE = re.compile(r"\w+/s\b")  # how the unit of a rate begins
+COST = re.compile(r"(s|ms|µs|ns|MB)(\b|/)")  # and of a time, or of memory
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Compared:
     @property
     def ratio(self) -> float:
         """How much worse it is now: above 1 where more time is taken, or less is done in it."""
-        return self.before / self.now if self.unit.endswith(RATES) else self.now / self.before
+        return self.before / self.now if RATE.match(self.unit) else self.now / self.before
 
     @property
     def text(self) -> str:
@@ -59,7 +63,7 @@ def main() -> int:
     options = parser.parse_args()
     rows: list[Compared] = []
     with checkout(options.revision) as tree:
-        for name in options.names or NAMES:
+        for name in options.names or [name for name in NAMES if not options.quick or name in QUICK]:
             print(f"… {name}", file=sys.stderr, flush=True)
             before, now = turns(name, tree, options.turns, quick=options.quick)
             rows += compared(before, now)
@@ -94,7 +98,7 @@ def turns(name: str, tree: Path, count: int, *, quick: bool) -> tuple[Figures, F
         for source, best in ((tree, before), (HERE, now)):
             for key, value in measured(name, source, quick=quick).items():
                 known = best.get(key, value)
-                best[key] = max(known, value) if key[2].endswith(RATES) else min(known, value)
+                best[key] = max(known, value) if RATE.match(key[2]) else min(known, value)
     return before, now
 
 
@@ -117,7 +121,7 @@ def compared(before: Figures, now: Figures) -> Sequence[Compared]:
     return [
         Compared(*key, before[key], now[key])
         for key in before
-        if key in now and (key[2].endswith(RATES) or key[2] in COSTS) and now[key] > 0 and before[key] > 0
+        if key in now and (RATE.match(key[2]) or COST.match(key[2])) and now[key] > 0 and before[key] > 0
     ]
 
 

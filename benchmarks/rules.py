@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.measure import Row
 from sidelight import recipes
 from sidelight.errors import Infeasible
-from sidelight.estimators.constrained import ModelScorer, SegmentScorer
+from sidelight.estimators.constrained import ModelScorer
 from sidelight.estimators.segment_tagger import SegmentTagger
 from sidelight.estimators.taggers import Tagger
 from sidelight.evidence import gold
@@ -69,7 +69,7 @@ def _references(quick: bool) -> list[Row]:
     segmenter.fit(gold(xs[:FEW], ys[:FEW]))
     batches: dict[str, BatchScores] = {
         "": ModelScorer(tagger.model_).scores(asked, clamp=None, n_jobs=1),
-        f", segments of up to {SEGMENT} tokens": SegmentScorer(segmenter.model_).scores(asked, clamp=None, n_jobs=1),
+        f", segments of up to {SEGMENT} tokens": ModelScorer(segmenter.model_).scores(asked, clamp=None, n_jobs=1),
     }
     rows = []
     for structure, batch in batches.items():

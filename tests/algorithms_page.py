@@ -14,19 +14,22 @@ from sidelight.specs.options import options_of
 
 HEAD = """# Algorithms
 
-Every learner with its objective, its reference and its recipe. This page is written by `tests/algorithms_page.py` from
-`sidelight.recipes.LEARNERS`, and a test compares the two. [Learners](learners.md) says which one to take, and has them
-all in one table; [solvers](solvers.md) has the solvers behind them; [references](references.md) has the papers by their
-titles. "Thesis" is Chang 2011.
+This page lists every learner with its objective, its reference and its recipe. It is generated from
+`sidelight.recipes.LEARNERS` by `tests/algorithms_page.py`, and a test compares the two.
 
-In all objectives w are the weights, and C is the price of the evidence (`prices=`). A margin loss is that of the output
-that violates its margin most: by default its square (`loss="squared_hinge"`), or `"hinge"` or `"logistic"`.
+- [Learners](learners.md) says which learner to use, and has all of them in one table.
+- [Solvers](solvers.md) describes the solvers behind them.
+- [References](references.md) lists the papers by their titles. "Thesis" is Chang 2011.
+
+In all objectives w are the weights, and C is the price of the evidence (`prices=`). A margin loss is taken of the
+output that violates its margin most. By default it is the squared hinge (`loss="squared_hinge"`); `"hinge"` and
+`"logistic"` are the other losses.
 """
 TAIL = """## Estimators with an algorithm of their own
 
 ### Co-training
 
-Two views of an input; each labels what it is surest of for the other.
+There are two views of an input, with a model for each. Each model labels its most certain inputs for the other one.
 
 - **Reference:** Blum and Mitchell 1998
 - **Recipe:** `sl.CoTraining(sl.Classifier(), sl.Classifier(), views=(one, other))`
@@ -34,16 +37,17 @@ Two views of an input; each labels what it is surest of for the other.
 
 ### Sequential learning
 
-Sub-problems that rules tie, learned one after another: a later one corrects what the earlier ones say of its labels.
+Sub-problems that rules connect are learned one after another. A later one corrects what the earlier ones imply about
+its labels.
 
 - **Reference:** Roth, Small and Titov 2009
-- **Recipe:** `sl.SequentialLearner(structure, method="SL")`; `"LO"`, `"L+I"` and `"IBT"` are the protocols that the
-  paper compares ([sequential learning](sequential.md))
+- **Recipe:** `sl.SequentialLearner(structure, method="SL")`; `"LO"`, `"L+I"` and `"IBT"` are the other protocols
+  that the paper compares ([sequential learning](sequential.md))
 - **Learns from:** Gold
 
 ### Word alignment
 
-IBM model 1, then the HMM alignment model, in both directions, whose posteriors agree on every link.
+IBM model 1, then the HMM alignment model, in both directions. The posteriors of both directions agree on every link.
 
 - **Objective:** −Σ max over q that agree of (E_q log P(x, h) + γ H(q)), over both directions
 - **Reference:** Ganchev et al. 2010; Samdani, Chang and Roth 2012; thesis chapter 4

@@ -396,9 +396,7 @@ def test_settings_of_the_estimator_are_taken_or_refused(make, solver):
         options(make(solver=solver, max_completions=4), max_completions=9)
     with pytest.raises(ValueError, match="max_completions is 0; give a whole number from 1 on"):
         options(learner, max_completions=0)
-    with pytest.raises(
-        ValueError, match=f"{name} solves to a precision of its own, and tolerance is 0.1; leave it out"
-    ):
+    with pytest.raises(ValueError, match=f"{name} has its own precision, and tolerance is 0.1; leave it out"):
         options(learner, tolerance=0.1)
     with pytest.raises(ValueError, match=f"{name} takes the first of outputs that tie, and random_ties is set"):
         options(learner, random_ties=True)

@@ -284,7 +284,7 @@ def test_methods_that_prove_nothing_say_so() -> None:
     for one, right in zip(found, best):
         assert one.value <= right.value + 1e-9 <= one.bound + 2e-9
         assert not one.exact or one.value == pytest.approx(right.value)
-    said = rf"{len(left)} of 12 outputs are not proved best \(beam search\); solutions\(…\) tells which"
+    said = rf"{len(left)} of 12 outputs are not proved best \(beam search\); solutions\(…\) shows which"
     with pytest.warns(NotProved, match=said):
         assert narrow.predict(xs) == narrow.outputs(found)
     wide = Constrained(scorer, rules, method="beam", beam_width=3000).solutions(xs)

@@ -156,7 +156,7 @@ def test_weight_two_is_the_example_twice(loss):
     np.testing.assert_allclose(heavy.model_.weights, twice.model_.weights, atol=1e-3)
     even = tagger(loss=loss, **EXACT).fit(xs, ys)
     assert np.abs(even.model_.weights - heavy.model_.weights).max() > 1e-2
-    with pytest.raises(ValueError, match="evidence has weights of its own"):
+    with pytest.raises(ValueError, match="evidence has its own weights"):
         tagger().fit(gold(xs, ys), sample_weight=weights)
     with pytest.raises(ValueError, match="3 weights for 12 inputs"):
         tagger().fit(xs, ys, sample_weight=[1, 2, 3])

@@ -85,7 +85,7 @@ def test_tokens_of_another_kind_are_named(tagger):
 
 
 def test_evidence_or_outputs_but_not_both(tagger):
-    with pytest.raises(sl.DataError, match="evidence has outputs of its own, and others are given"):
+    with pytest.raises(sl.DataError, match="evidence has its own outputs, and others are given"):
         tagger.fit(sl.gold(XS, YS), YS)
 
 
@@ -104,7 +104,7 @@ def test_a_rule_may_speak_of_any_token_that_inputs_have(tagger):
     under = sl.Constrained(tagger, [second_is_outside])
     assert [y[1] for y in under.predict(XS)] == ["O"] * len(XS)
     assert [y[1] for y in tagger.predict(XS, rules=[second_is_outside])] == ["O"] * len(XS)
-    with pytest.raises(sl.DataError, match=r"outside on example 0: the rule asks for y\[1\] of an output"):
+    with pytest.raises(sl.DataError, match=r"outside on example 0: the rule uses y\[1\] of an output"):
         under.predict([["Anna"]])
 
 

@@ -137,7 +137,7 @@ def test_a_fit_says_once_that_it_compiles(
     caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     caplog.set_level(logging.INFO, logger="sidelight")
-    with FitLog("Tagger", learner="jlis", seconds=6.0, given="nothing", verbose=1):
+    with FitLog("Tagger", learner="jlis", seconds=6.0, source="nothing", verbose=1):
         assert _made("sidelight.features.first", tmp_path)(1) == 2
         assert _made("sidelight.features.second", tmp_path)(1) == 2
     seconds = 6.0 + SHARED  # of features

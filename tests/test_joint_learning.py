@@ -360,7 +360,7 @@ def test_rules_in_training():
     assert values[1] < values[0] * (1 - 1e-3) and values[0] < loose.rounds_[-1].objective
     for learner in ("jlis", "perceptron", "latent_svm"):
         assert joint([typed.soft()], rules_in="training", learner=learner).fit(mixed(learner)).score(XS, YS) > 0.75
-    with pytest.raises(ValueError, match="rules_in is 'training', and crf asks for more than the best output"):
+    with pytest.raises(ValueError, match="rules_in is 'training', and crf needs more than the best output"):
         joint([typed], rules_in="training", learner="crf").fit(gold)
 
 

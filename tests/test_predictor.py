@@ -259,6 +259,16 @@ def test_save_and_load(tmp_path):
         predictor().load(path)
 
 
+def test_outputs_are_looked_for_once_an_input(monkeypatch):
+    """Telling features from inputs asks for no outputs."""
+    fitted, asked = predictor().fit(few(5, 1)), []
+    best_of = Assignments.best_of
+    monkeypatch.setattr(Assignments, "best_of", lambda self, scores: asked.append(1) or best_of(self, scores))
+    fitted.predict(TEST)
+    fitted.judge(TEST)
+    assert len(asked) == 2 * len(TEST)
+
+
 def test_the_k_best_outputs():
     fitted = predictor().fit(few(20, 1))
     for x, found in zip(TEST[:5], fitted.k_best(TEST[:5], 9)):

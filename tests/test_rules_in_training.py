@@ -76,9 +76,7 @@ def test_classes_under_rules():
 
 @pytest.mark.parametrize("learner", ["crf", "partial_crf", "hmm", "cllp", "naive_bayes", "codl"])
 def test_learners_that_ask_for_more_are_refused(learner):
-    with pytest.raises(
-        ValueError, match=r"rules_in is 'training', and .* asks for more than the best output; use jlis"
-    ):
+    with pytest.raises(ValueError, match=r"rules_in is 'training', and .* needs more than the best output; use jlis"):
         sl.Tagger(learner=learner, rules=[ONE_A], rules_in="training").fit(XS, YS)
 
 

@@ -291,7 +291,7 @@ def test_not_fitted_and_nothing_to_do():
         fitted.predict([["a"], []])
     with pytest.raises(DataError, match="nothing to score"):
         fitted.score([Unlabeled(["on"])])
-    with pytest.raises(ValueError, match="evidence has weights of its own"):
+    with pytest.raises(ValueError, match="evidence has its own weights"):
         tagger().fit(gold(XS[:2], YS[:2]), sample_weight=[1, 2])
 
 

@@ -57,7 +57,7 @@ def test_the_example_of_section_3_2(order):
 def test_the_correction_that_section_3_2_tells_of():
     """The second sub-problem makes up for what the first underestimates: P(y = 1 | x1 = x2 = 1) is a half."""
     learner = sl.SequentialLearner(tied(), form="log_linear", C=1e4, order=KINDS).fit(XS * 8, YS * 8)
-    layout = learner.prepare(XS).made.scorer.layout
+    layout = learner.prepare(XS).batch.scorer.layout
     weights = learner.model_.weights
     score = (
         layout.bias(weights) + layout.attribute_weights(weights)[learner.model_.structure.plain.names.places["x=1"] - 1]

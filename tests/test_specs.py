@@ -98,7 +98,7 @@ def test_what_a_learner_does_not_heed_is_refused() -> None:
     for asked, said in (
         ("costs", "knows no cost"),
         ("states", "no hidden states"),
-        ("ruled", "asks for more than the"),
+        ("ruled", "needs more than the"),
     ):
         with pytest.raises(ValueError, match=f"crf .*{said}"):
             refuse(crf, structure.CHAINS, **{**QUIET, asked: True})

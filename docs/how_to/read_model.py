@@ -1,20 +1,12 @@
-"""Labels words with a model that `sidelight export` wrote, with nothing but Python.
-
-python read_model.py model.json < sentences      # one a line, words between blanks
-"""
+"""Labels words with a model exported as JSON: python read_model.py model.json < sentences (one per line)."""
 
 import json
-import re
 import sys
 
 
-def folded(w):
-    return w.lower() if w.lower().isalpha() else "".join("0" if c.isdigit() else c for c in w.lower())
-
-
 def shape(w):
-    kinds = ("X" if c.isupper() else "x" if c.islower() else "0" if c.isdigit() else c for c in w)
-    return re.sub(r"(.)\1+", r"\1", "".join(kinds))
+    kinds = "".join("X" if c.isupper() else "x" if c.islower() else "0" if c.isdigit() else c for c in w)
+    return "".join(kind for i, kind in enumerate(kinds) if kind != kinds[i - 1 : i])  # each run becomes one character
 
 
 def case(w):
@@ -24,59 +16,51 @@ def case(w):
 
 
 MACROS = {
-    "x": str, "lower": str.lower, "folded": folded, "shape": shape, "case": case, "number": str.isdigit,
-    "capitalized": lambda w: w[:1].isupper(), "capitals": lambda w: len(w) > 1 and w.isupper(),
-    "mixed": lambda w: w != w.lower() and w != w.upper() and w[1:] != w[1:].lower(),
-    "initial": lambda w: len(w) == 2 and w[0].isupper() and w[1] == ".",
-    "hyphen": lambda w: "-" in w, "digit": lambda w: any(map(str.isdigit, w)),
-    "punctuation": lambda w: w != "" and not any(map(str.isalnum, w)),
+    "x": str, "lower": str.lower, "shape": shape, "case": case, "number": str.isdigit, "hyphen": lambda w: "-" in w,
+    "folded": lambda w: "".join("0" if c.isdigit() else c for c in w.lower()),
+    "capitalized": lambda w: w[:1].isupper(), "punctuation": lambda w: w != "" and not any(map(str.isalnum, w)),
+    "capitals": lambda w: len(w) > 1 and w.isupper(), "initial": lambda w: w[1:] == "." and w[0].isupper(),
+    "mixed": lambda w: w[1:] != w[1:].lower() and w != w.upper(), "digit": lambda w: any(map(str.isdigit, w)),
 }  # fmt: skip
 
 
-def value(macro, w, classes):
-    """What a macro makes of a word; None where it makes nothing of it."""
-    if macro in MACROS or "class" in macro:  # some words have no class
-        found = MACROS[macro](w) if macro in MACROS else classes.get(w.lower(), [None] * 9)[int(macro[-1]) - 1]
-        return found if isinstance(found, str) else "yes" if found else None
-    part = w[: int(macro[-1])] if "prefix" in macro else w[-int(macro[-1]) :]
-    return None if len(w) < int(macro[-1]) else folded(part) if macro.startswith("folded") else part
+def value(known, tokens, at, macro, column):  # a text, or None; beyond the ends −1, −2, … or 1, 2, …
+    if not 0 <= at < len(tokens):
+        return at if at < 0 else at - len(tokens) + 1
+    w = tokens[at] if isinstance(tokens[at], str) else tokens[at][column]
+    n = int(macro[-1]) if macro[-1].isdigit() else 0
+    if "class" in macro:  # some words have no class
+        return known["classes"].get(w.lower(), [None] * n)[n - 1]
+    part = w[:n] if "prefix" in macro else w[-n:]  # without n, all of the word
+    result = None if len(w) < n else MACROS["folded" if "folded" in macro else "x" if n else macro](part)
+    return result if isinstance(result, str) else "yes" if result else None
 
 
-def features(known, tokens, t):
-    """What the features of a token add to the scores of labels: (place of the label, amount)."""
+def features(known, tokens, t):  # pairs of a label's position and what a feature of token t adds to its score
     if known["kind"] == "attributes":  # dicts of texts and numbers, or lists of names
-        named = tokens[t].items() if isinstance(tokens[t], dict) else ((name, 1.0) for name in tokens[t])
-        for name, held in named:
+        for name, held in tokens[t].items() if isinstance(tokens[t], dict) else [(name, 1.0) for name in tokens[t]]:
             key, amount = (f"{name}:{held}", 1.0) if isinstance(held, str) else (name, held)
             yield from ((j, amount * weight) for j, weight in known["weights"].get(key, ()))
     for template in known.get("templates", ()):
-        values = []
-        for macro, offset, column in template["slots"]:
-            at = t + offset  # beyond the ends it is -1, -2, … or 1, 2, …
-            token = tokens[at] if 0 <= at < len(tokens) else at if at < 0 else at - len(tokens) + 1
-            word = token[column] if isinstance(token, (list, tuple)) else token
-            values.append(value(macro, word, known.get("classes", {})) if isinstance(word, str) else word)
+        values = [value(known, tokens, t + offset, macro, column) for macro, offset, column in template["slots"]]
         yield from template["weights"].get(json.dumps(values, separators=(",", ":"), ensure_ascii=False), ())
 
 
-def label(model, tokens):
-    """The best labels, by Viterbi. For classes: label(model, [x])[0]."""
-    start, moves, best, back = model["start"], model["transitions"], [], []
+def label(model, tokens):  # the best labels, by Viterbi; the class of x is label(model, [x])[0]
+    paths = [(0.0, [])]  # for each label, the score and the labels of the best path that ends in it
     for t in range(len(tokens)):
-        ways = [[one + move[j] for one, move in zip(best, moves)] or [start[j]] for j in range(len(start))]
-        back.append([way.index(max(way)) for way in ways])
-        best = [max(way) for way in ways]
+        gains = [0.0] * len(model["labels"])
         for j, amount in features(model["features"], tokens, t):
-            best[j] += amount
-    final = [one + end for one, end in zip(best, model["end"])]
-    path = [final.index(max(final))]
-    for before in reversed(back[1:]):
-        path.append(before[path[-1]])
-    return [model["labels"][j] for j in reversed(path)]
+            gains[j] += amount
+        rows = model["transitions"] if t else [model["start"]]
+        ways = [[score + row[j] for row, (score, _) in zip(rows, paths)] for j in range(len(gains))]
+        paths = [(max(way) + gains[j], [*paths[way.index(max(way))][1], j]) for j, way in enumerate(ways)]
+    final = [score + end for (score, _), end in zip(paths, model["end"])]
+    return [model["labels"][j] for j in paths[final.index(max(final))][1]]
 
 
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as file:
         model = json.load(file)
-    for line in filter(str.strip, sys.stdin):
-        print(*map("/".join, zip(line.split(), label(model, line.split()))))  # noqa: T201
+    for words in filter(None, map(str.split, sys.stdin)):
+        print(*map("/".join, zip(words, label(model, words))))  # noqa: T201

@@ -131,8 +131,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         from sidelight import __version__
 
         typer.echo(f"sidelight {__version__}")

@@ -1,4 +1,4 @@
-"""What a collection of evidence holds: how much of each kind, how ambiguous, which labels, and where it contradicts."""
+"""A summary of evidence: the amount of each kind, ambiguity, labels and contradictions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sidelight.data.single import single_label
 from sidelight.errors import DataError
 from sidelight.evidence import KINDS, Candidates, Companion, Evidence, Gold, Origin, Partial, Voted, voted_labels
 
-SHOWN = 20  # rows of labels, and of conflicts, that the text shows
+SHOWN = 20  # maximum number of rows of labels, and of conflicts, in the text
 
 
 @dataclass(frozen=True, slots=True)
 class VoteSummary:
-    """How many functions were asked, and how many tokens they vote on; see the table of `sidelight.votes` for more."""
+    """The number of functions, and the number of tokens they vote on; the table of `sidelight.votes` has more."""
 
     functions: int
     votes: int
@@ -30,16 +30,14 @@ class VoteSummary:
 
 @dataclass(frozen=True, slots=True)
 class KindSummary:
-    """How much evidence of one kind there is, and how many labels it leaves open."""
+    """The amount of evidence of one kind, and the number of labels it leaves open."""
 
     kind: str
     examples: int
     tokens: int
     weight: float
-    labels_per_token: float | None = (
-        None  # for partial and candidates; None too where the number of labels is not known
-    )
-    ambiguous: float | None = None  # the share of tokens with more than one label left, for partial and candidates
+    labels_per_token: float | None = None  # for partial and candidates; None if the number of labels is unknown
+    ambiguous: float | None = None  # share of tokens with more than one possible label, for partial and candidates
     votes: VoteSummary | None = None  # for votes
 
 
@@ -62,13 +60,13 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What `describe` found; `str` makes a table of it."""
+    """The result of `describe`; `str` returns it as a table."""
 
     kinds: tuple[KindSummary, ...]
     label_counts: Mapping[Any, int]  # known labels of gold and partial evidence, most frequent first
     good: int
     bad: int
-    duplicates: int  # pieces that say of an input what an earlier piece of the same kind said
+    duplicates: int  # pieces that repeat an earlier piece of the same kind
     conflicts: tuple[Conflict, ...]
 
     def __str__(self) -> str:
@@ -150,7 +148,7 @@ def describe(evidence: Sequence[Evidence]) -> Description:
 
 
 def _listed(piece: Evidence, index: int) -> Evidence:
-    """The same, with a list where one label or one set of labels stands alone, and sets for the tokens of chunks."""
+    """The same piece, with single labels or label sets put into a list, and with sets for the tokens of chunks."""
     if isinstance(piece, Partial) and (piece.y is None or isinstance(piece.y, str)):
         return single_label(piece, index)
     if isinstance(piece, Voted) and (isinstance(piece.x, str | Mapping) or _stand_alone(piece)):
@@ -168,7 +166,7 @@ def _listed(piece: Evidence, index: int) -> Evidence:
 
 
 def _stand_alone(piece: Voted) -> bool:
-    """Whether votes are not in lists, as those on single labels may be."""
+    """Whether the votes are not in lists, which is allowed for single labels."""
     return any(not isinstance(votes, list | tuple | np.ndarray | None) for votes in piece.votes.values())
 
 
@@ -187,7 +185,7 @@ def _tokens(x: Any) -> int:
 
 
 def _summary(kind: str, pieces: Sequence[Evidence], label_count: int) -> KindSummary:
-    sizes = Counter[int | None]()  # None where every label is open
+    sizes = Counter[int | None]()  # None if every label is open
     for piece in pieces:
         if isinstance(piece, Candidates):
             sizes.update(None if choice is None else len(choice) for choice in piece.y)
@@ -206,7 +204,7 @@ def _summary(kind: str, pieces: Sequence[Evidence], label_count: int) -> KindSum
 
 
 def _rows_of(piece: Voted) -> list[Sequence[Any]]:
-    """The votes of every function that has any."""
+    """The votes of every function that votes at all."""
     return [votes for votes in piece.votes.values() if votes is not None]
 
 
@@ -234,7 +232,7 @@ def _known(piece: Evidence) -> Any:
 
 
 def content_key(value: Any) -> Hashable:
-    """A hashable stand-in that is equal for equal contents; for an object that cannot be hashed, its identity."""
+    """A hashable key that is equal for equal contents; for an object that cannot be hashed, its identity."""
     if value is None or isinstance(value, str | int | float | bytes | frozenset | np.generic):
         return value
     if isinstance(value, list | tuple):
@@ -304,9 +302,9 @@ def _kind_rows(description: Description) -> list[tuple[str, ...]]:
             size = "" if row.labels_per_token is None else f"{row.labels_per_token:.2f} labels a token, "
             note = f"{size}{row.ambiguous:.1%} ambiguous"
         elif row.votes is not None:
-            said = row.votes
+            cast = row.votes
             note = (
-                f"{said.votes:,} votes of {said.functions} functions on {said.covered / row.tokens:.1%} of the tokens"
+                f"{cast.votes:,} votes of {cast.functions} functions on {cast.covered / row.tokens:.1%} of the tokens"
             )
         elif row.kind == Companion.kind:
             note = f"{description.good} good, {description.bad} bad"
@@ -332,7 +330,7 @@ def _more(count: int) -> list[str]:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Text in columns: the first and the fifth to the left, numbers to the right."""
+    """Text in columns: the first and fifth column aligned to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return "\n".join(
         "  ".join(

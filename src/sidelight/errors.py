@@ -1,4 +1,4 @@
-"""What can go wrong, said so that a person knows where and what to do next."""
+"""Exceptions and warnings. Messages say where the problem is and what to do next."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ModelFileError(DataError):
 
 
 class NotFitted(SidelightError, AttributeError):
-    """The estimator was asked for a prediction before it was fitted."""
+    """A method that needs a fitted estimator was called before `fit`."""
 
 
 class Infeasible(SidelightError):
@@ -74,7 +74,7 @@ class Intractable(SidelightError):
 
 
 class LeftOut(UserWarning):
-    """Part of an annotation file is not a label of tokens, and was left out."""
+    """Part of an annotation file could not be read as labels of tokens, and was left out."""
 
 
 class PlaceError(SidelightError):

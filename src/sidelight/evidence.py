@@ -169,7 +169,7 @@ def _weights(weight: float | Iterable[float], count: int) -> Iterator[float]:
 
 
 def _inputs(xs: Any) -> Sequence[Any]:
-    """Inputs one by one: a sparse matrix has no length, and its rows are inputs."""
+    """The inputs as a sequence: a sparse matrix has no length, and its rows are inputs."""
     if hasattr(xs, "tocsr"):
         rows = xs.tocsr()
         return [rows[i : i + 1] for i in range(rows.shape[0])]
@@ -265,9 +265,9 @@ def shuffled(xs: Sequence[Sequence[Any]], *, seed: int | np.random.Generator = 0
 
 
 def trouble(piece: Evidence, index: int | None, *, problem: str, remedy: str, token: int | None = None) -> DataError:
-    """The error that names a piece of evidence, a token of it, and the file and line if these are known.
+    """An error that names a piece of evidence, one of its tokens, and the file and line if known.
 
-    The index is `None` where only the caller knows which piece it is, and names it.
+    If `index` is None, the caller must name the piece.
     """
     where = [] if index is None else [f"evidence {index} ({type(piece).__name__})"]
     where += [] if token is None else [f"token {token}"]
@@ -276,7 +276,7 @@ def trouble(piece: Evidence, index: int | None, *, problem: str, remedy: str, to
 
 
 def error_at(origin: Origin | None, problem: str, *, remedy: str, token: int = 0) -> DataError:
-    """The error that names the file and the line of a token, if these are known."""
+    """An error that names the file and the line of a token, if known."""
     if origin is None:
         return DataError(problem, remedy=remedy)
     line = origin.line(token) if len(origin.lines) else None

@@ -1,7 +1,8 @@
-"""What anybody knows about bibliographic references, as rules: a file for `--rules`, and the quickstart's.
+"""Common knowledge about bibliographic references, as rules: an example of a file for `--rules`, used by the
+quickstart.
 
-All of them are soft, since each is broken now and then. What breaking those about the whole reference costs is learned
-from the labelled ones; words and numbers, of which five references show few, have a high price of their own.
+All rules are soft, since each is sometimes broken. The penalties of rules about the whole reference are learned from
+the labelled ones. Five references contain few words and numbers, so the rules about these have a fixed high price.
 """
 
 from sidelight.rules import count, every, gallery, not_, one_of, rule
@@ -50,7 +51,7 @@ def volume_numbers(x, y):
 
 @rule
 def no_words(x, y):
-    """Volumes, pages and dates have no words but those that go with numbers."""
+    """Volumes, pages and dates contain no words except those that go with numbers."""
     words = [t for t in x.positions if x.words[t].isalpha() and x.lower[t] not in BESIDE_NUMBERS]
     return every(not_(one_of(y[t], ("volume", "pages", "date"))) for t in words)
 

@@ -1,8 +1,8 @@
 """Every learner under its name in the literature.
 
 A recipe is a learner with options; an estimator takes the name alone, `Tagger(learner="cllp")`, or the recipe,
-`Tagger(learner=recipes.cllp(discount=3.0))`. `LEARNERS` lists them all; what each says of itself stands in its class
-(`specs.learner`): what it minimises, the inference it needs, whether a step size must be tuned, and how it stops.
+`Tagger(learner=recipes.cllp(discount=3.0))`. `LEARNERS` lists them all. The class of a learner (`specs.learner`)
+declares what it minimises, the inference it needs, whether a step size must be tuned, and how it stops.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sidelight.learners.self_training import SelfTraining
 from sidelight.learners.structural_svm import StructuralSvm
 from sidelight.specs import LearnerSpec
 
-AUTO = "auto"  # the name that leaves the choice of a learner to the evidence (`sidelight.choice`)
+AUTO = "auto"  # the learner is chosen by the evidence (`sidelight.choice`)
 Recipe = LearnerSpec
 
 jlis, lclr, structural_svm, latent_svm, transductive_svm = Jlis, Lclr, StructuralSvm, LatentSvm, TransductiveSvm
@@ -44,7 +44,7 @@ LEARNERS: dict[str, type[LearnerSpec]] = {
 
 
 def table() -> list[str]:
-    """The learners as lines of a Markdown table: what each minimises, needs, and how it stops (thesis Table 2.2).
+    """The learners as rows of a Markdown table: objective, needs, and how each stops (thesis Table 2.2).
 
     >>> table()[0].startswith("| learner | learns from | minimises | inference |")
     True
@@ -56,7 +56,7 @@ def table() -> list[str]:
 
 
 def recipe_of(learner: str | LearnerSpec) -> LearnerSpec:
-    """The recipe itself, or that of a name with its default options.
+    """The recipe itself, or the recipe of a name with default options.
 
     >>> recipe_of("mms").name
     'mms'

@@ -33,7 +33,7 @@ from sidelight.voting.table import Reliability
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """What labels validation data best so far."""
+    """The best result on validation data so far."""
 
     weights: Floats
     penalties: list[float]  # of rules
@@ -42,7 +42,7 @@ class Best:
 
 
 class Training:
-    """One fit: features, problem and learner, made when it begins."""
+    """One fit: features, problem and learner, created at its start."""
 
     def __init__(
         self,
@@ -67,14 +67,15 @@ class Training:
 
     @property
     def labels(self) -> LabelSet:
-        """The choices of slots by their names."""
+        """The names of choices."""
         return self.structure.labels
 
     def rounds(self, *, validating: str | None = None) -> Iterator[Round]:
-        """Train, saving a checkpoint after each round if one is asked for; what the model's file tells of it is kept.
+        """Train, saving a checkpoint after each round if `checkpoint` is set; rounds are recorded for the model file.
 
-        `validating` tells validation data apart, where the rounds are judged (`judge`). Then the last round of a
-        checkpoint comes once more, to be judged; else it comes where training had ended and there is no other.
+        `validating` identifies the validation data if the caller judges the rounds on it (`judge`). Then the last round
+        of a checkpoint is repeated, so that it can be judged. Otherwise it is repeated only if training had already
+        ended.
         """
         rounds, path = rounds_in(self.data.place, self.learner), self.settings.checkpoint
         if path is not None:
@@ -87,7 +88,7 @@ class Training:
             yield record
 
     def _state(self, record: Round) -> State:
-        """What a checkpoint has besides what the learner knows."""
+        """The contents of a checkpoint besides the learner's state."""
         judged: dict[str, Any] = {}
         best: dict[str, Floats] = {}
         if self.best is not None:
@@ -110,13 +111,13 @@ class Training:
         self.history = history_in(values)
 
     def judge(self, score: float, weights: Floats, penalties: list[float]) -> None:
-        """Keep the weights of the moment if validation finds none better before them."""
+        """Keep the current weights if no earlier weights have a better validation score."""
         self.idle += 1
         if self.best is None or score > self.best.score:
             self.best, self.idle = Best(weights, penalties, score, self.learner.rounds), 0
 
     def best_model(self) -> Model | None:
-        """The model that validation found best, if it was asked."""
+        """The model with the best validation score, if there is validation data."""
         return None if self.best is None else self._model(self.best.weights, self.best)
 
     def has_result(self, record: Round) -> bool:
@@ -124,22 +125,24 @@ class Training:
         return self.learner.has_result(record)
 
     def snapshot(self) -> Model:
-        """The model of the moment; training can go on."""
+        """The current model; training can continue."""
         return self._model(self.learner.weights.copy())
 
     def model(self) -> Model:
-        """The model that the learner has come to; it takes over the learner's memory."""
+        """The final model of the learner; it takes over the learner's memory."""
         return self._model(self.learner.finish())
 
     def _model(self, weights: Floats, then: Best | None = None) -> Model:
-        """The model of these weights, as things are now or were then; raises `DataError` where no file takes them."""
+        """The model with these weights, with the current or an earlier state; raises `DataError` if they cannot be
+        stored in a file.
+        """
         if not np.all(np.abs(weights) <= HEAVIEST):
             remedy = "scale feature values, prices and weights of evidence, so that they are about 1"
             raise DataError("the weights that were learned are too large, or no numbers", remedy=remedy)
         rounds = self.learner.rounds if then is None else then.rounds
         about: dict[str, Any] = {"learner": self.settings.learner.name, "rounds": rounds}
         about |= {"history": thinned(self.history), "evidence": self.counted()}
-        about |= self.settings.told_of_segments | self.structure.told()
+        about |= self.settings.segment_facts | self.structure.facts()
         if self.settings.rules:
             about["rules"] = [rule.name for rule in self.settings.rules]
         if any(rule.learned for rule in self.settings.rules):
@@ -156,7 +159,7 @@ class Training:
         )
 
     def counted(self) -> dict[str, int]:
-        """How many inputs there are of each kind of evidence."""
+        """The number of inputs of each kind of evidence."""
         return dict(Counter(self.encoded.kinds))
 
     @property
@@ -164,15 +167,15 @@ class Training:
         return "companion" in self.encoded.kinds
 
     def reliabilities(self) -> list[Reliability]:
-        """How often each labelling function was right, as the learner came to believe."""
+        """The learner's estimate of how often each labelling function was right."""
         return [] if self.encoded.votes is None else reliabilities_of(self.data, self.learner)
 
     def memory(self) -> Memory | None:
-        """What a later `partial_fit` goes on from, besides the model's weights."""
+        """What a later `partial_fit` needs besides the model's weights."""
         return self.learner.memory if isinstance(self.learner, Remembering) else None
 
     def penalties(self) -> list[float]:
-        """What breaking each rule of the settings costs: as given, as counted on Gold, or as the learner left it."""
+        """The penalty of each rule of the settings: as set, as counted on Gold, or as learned by the learner."""
         rules = self.settings.rules
         if not rules:
             return []
@@ -187,12 +190,12 @@ class Training:
 
     def _fingerprint(self, validating: str | None) -> str:
         ignored = {"callbacks", "verbose", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience"}
-        ignored |= {"place", "outputs"}  # which the rows tell of
+        ignored |= {"place", "outputs"}  # shown in the rows
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: _stable(getattr(self.settings, name)) for name in names}
         if validating is not None:
             settings["validation"] = validating
-        arrays: list[NDArray[Any]] = [*self.rows.arrays, self.encoded.targets]
+        arrays: list[NDArray[Any]] = [*self.rows.arrays(), self.encoded.targets]
         arrays += [self.encoded.weights, self.encoded.answers]
         if self.encoded.admitted is not None:
             arrays.append(self.encoded.admitted)
@@ -209,7 +212,7 @@ class Training:
 def _in_memory(
     settings: Settings, evidence: Sequence[Evidence], before: Model | None, go_on: bool, memory: Memory | None
 ) -> FitData:
-    """The data of a fit that has all of its evidence."""
+    """The data of a fit whose evidence is in memory."""
     evidence = evidence if settings.sequences else single_labels(evidence)
     old = None if before is None else before.structure
     structure, rows, encoded = settings.outputs.prepare(settings, evidence, old)
@@ -219,7 +222,7 @@ def _in_memory(
 
 
 def _stable(value: Any) -> str:
-    """A text for a setting that is the same in every process."""
+    """A text for a setting that is equal in all processes."""
     if isinstance(value, Rule):
         return str(value)
     if isinstance(value, (list, tuple)) and any(isinstance(item, Rule) for item in value):

@@ -5,11 +5,10 @@
 with C_i the price of Gold times the weight of an example and C_u the price of Gold times the weight of what the other
 view has labelled. ℓ_v is the loss of a view's own learner: for margins max(0, max_y Δ(y, ŷ) + s(y) − s(ŷ))^p, or its
 logistic form, for a CRF −log p(ŷ | x); a CRF's l1 is added too. So J is the sum of what the learners would minimise if
-each had been given all unlabelled inputs with the labels of the other, and it falls as the views come to agree with a
-margin.
+each had all unlabelled inputs with the labels of the other. It falls as the views agree with a larger margin.
 
-It is no convex function: the labels of each view are those of the weights of the other. Evidence that is neither Gold
-nor unlabelled is not in it. Learners that minimise neither a margin nor a likelihood over whole outputs have none.
+J is not convex: the labels of each view depend on the weights of the other. It contains only Gold and unlabelled
+evidence. Learners that minimise neither a margin loss nor a likelihood over whole outputs have no J.
 """
 
 from __future__ import annotations
@@ -58,6 +57,6 @@ def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -
 
 
 def _log_losses(batch: Batch, weights: Floats, targets: Ids) -> Floats:
-    """−log p of the targets; those that this view forbids may score above all others, and then lose nothing. # [N]"""
+    """−log p of the targets. Targets that this view forbids may score above all others; then their loss is 0. # [N]"""
     under = batch.scores(weights)
     return np.maximum(sums.log_sums(batch.space, under, n_jobs=batch.n_jobs) - batch.score(weights, targets), 0.0)

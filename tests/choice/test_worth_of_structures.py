@@ -65,9 +65,9 @@ def test_without_a_measure_slots_count():
 
 def test_rules_of_a_structure_are_a_kind_of_evidence():
     items = facts(8, 0)
-    types = sorted({kind for item in items for kind in item.said.types})
+    types = sorted({kind for item in items for kind in item.output.types})
     ruled = EntityRelation(types, sorted(ARGUMENTS), [argument_types(ARGUMENTS)])
-    pieces = sl.gold([item.x for item in items], [item.said for item in items])
+    pieces = sl.gold([item.x for item in items], [item.output for item in items])
     found = sl.worth(
         pieces, estimator=sl.Predictor(ruled, n_jobs=1), measure=entry_named("relations").measures(ruled)[0]
     )
@@ -89,7 +89,7 @@ def test_segments_too():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_structure_of_the_command_line_has_a_score(name):
     entry = entry_named(name)
-    items = entry.made(3, 0)
+    items = entry.generate(3, 0)
     structure = entry.structure(**entry.from_data(items))
     outputs = [entry.output(structure, item, "gold") for item in items]
     assert score_parts(entry.measures(structure), outputs, outputs).main == 100.0

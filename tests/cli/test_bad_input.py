@@ -107,7 +107,7 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
         (("--gold", "gold.txt", "--loss", "log"), "--loss is 'log'; give squared_hinge or hinge or logistic"),
         (
             ("--gold", "gold.txt", "--learner", "crf", "--loss", "hinge"),
-            "--loss is 'hinge', and crf has a loss of its own; leave it out",
+            "--loss is 'hinge', and crf has its own loss; leave it out",
         ),
         (("--gold", "gold.txt", "--scheme", "BOI"), "--scheme is 'BOI'; give BIO or IOB1 or BIOES or BILOU"),
         (("--gold", "gold.txt", "--c1", "-1"), "the price of gold is -1.0; give"),

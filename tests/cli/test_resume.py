@@ -202,7 +202,7 @@ def test_what_another_evaluation_left_is_refused(run: Run, write: Write, model: 
     told = ["evaluate", model, file, "--json", "s.json", "--resume"]
     for text, problem in (
         (json.dumps({"mark": "x", "begin": 0, "lines": 0}), "s.json.journal: it is of another input, model or options"),
-        ("{", "it makes no sense"),
+        ("{", "its contents are invalid"),
     ):
         Path("s.json.journal").write_text(text)
         assert problem in run(*told, code=2).err
@@ -218,7 +218,7 @@ def test_what_another_run_left_is_refused(run: Run, write: Write, model: Path) -
     said = {"mark": "x", "begin": 0, "lines": 0, "size": 0, "done": False}
     for text, problem in (
         (json.dumps(said), "out.txt.journal: it is of another input, model or options; delete it to start over"),
-        ("{", "it makes no sense"),
+        ("{", "its contents are invalid"),
         ("[]", "there are no values"),
         (json.dumps({**said, "size": -1}), "another input"),
     ):

@@ -47,4 +47,4 @@ def test_rules_in_training(run, files, segments):
     model, rules = files / "model.sidelight", ["--rules", files / "rules.py", "--rules-in", "training"]
     run("train", "--gold", files / "gold.txt", "--learner", "jlis", *rules, *segments, "--out", model)
     failed = run("train", "--gold", files / "gold.txt", "--learner", "crf", *rules, "--out", files / "m", code=2)
-    assert "rules_in is 'training', and crf asks for more than the best output" in failed.err
+    assert "rules_in is 'training', and crf needs more than the best output" in failed.err

@@ -121,3 +121,14 @@ def test_an_empty_string_in_a_longer_file(run: Run) -> None:
     assert found.err == "error: bad.tsv:3: the right string is empty; leave the pair out\n"
     found = run("describe", "--structure", "alignment", "--gold", "bad.tsv", code=2)
     assert found.err == "error: bad.tsv:3: the right string is empty; leave the pair out\n"
+
+
+def test_examples_do_not_replace_other_files(run: Run) -> None:
+    run("generate", "tree", "--out", "t", "--count", 3)
+    run("generate", "tree", "--out", "t", "--count", 3)  # the same again
+    before = {path.name: path.read_bytes() for path in Path("t").iterdir()}
+    Path("t/gold.conllu").write_text("mine\n")
+    found = run("generate", "tree", "--out", "t", "--count", 3, code=2)
+    assert found.err.startswith("error: t/gold.conllu: there is a file of this name with other content")
+    assert run("generate", "tree", "--out", "t", "--count", 4, code=2).err.startswith("error: t/")
+    assert {path.name: path.read_bytes() for path in Path("t").iterdir()} == {**before, "gold.conllu": b"mine\n"}

@@ -111,8 +111,8 @@ def test_what_is_not_looked_at_stays(tmp_path: Path) -> None:
     path = tmp_path / "a.conllu"
     path.write_text(text)
     (item,) = read_sentences(path)
-    assert item.x == (("de", "ADP"), ("le", "DET"), ("soleil", "NOUN")) and item.said is None
-    filled = write_sentences([replace(item, said=((2, "fixed"), (0, "root"), (2, None)), good=False, score=-0.5)])
+    assert item.x == (("de", "ADP"), ("le", "DET"), ("soleil", "NOUN")) and item.output is None
+    filled = write_sentences([replace(item, output=((2, "fixed"), (0, "root"), (2, None)), good=False, score=-0.5)])
     assert filled.split("\n")[:6] == [
         "# good = no",
         "# score = -0.5",
@@ -124,7 +124,7 @@ def test_what_is_not_looked_at_stays(tmp_path: Path) -> None:
     pair = {"id": 4, "left": "ab", "right": "x", "note": "é"}
     (tmp_path / "a.jsonl").write_text(json.dumps(pair))
     (one,) = read_pair_objects(tmp_path / "a.jsonl")
-    written = json.loads(write_pair_objects([replace(one, said=((0, 0),), proven=False, score=1.5)]))
+    written = json.loads(write_pair_objects([replace(one, output=((0, 0),), proven=False, score=1.5)]))
     assert written == {**pair, "links": [[0, 0]], "proven": False, "score": 1.5}
 
 

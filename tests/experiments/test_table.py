@@ -55,7 +55,7 @@ def test_nothing_published_is_null(tmp_path):
 
 def test_the_table_shows_the_paper_beside_ours():
     rows = rows_of(results())
-    lines = lines_of(rows, chosen={("100 tokens", JLIS): "C1 1, C2 0.1"}, notes=["what differs"])
+    lines = lines_of(rows, choices={("100 tokens", JLIS): "C1 1, C2 0.1"}, notes=["what differs"])
     assert "58.24" in lines[2] and "59.00" in lines[2] and "± 1.00" in lines[2]
     assert "C1 1, C2 0.1" in lines[3]
     assert "+5.81" in lines[4] and "+5.00" in lines[4] and "p = 0.013" in lines[4]

@@ -17,7 +17,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 
 from sidelight import Classifier, DataError, Matrix, Tagger, WithDense, features
 from sidelight.features import extractor_of
-from sidelight.features.attributes.attributes import Attributes
+from sidelight.features.attributes.attributes import Attributes, attribute_name, attribute_values
 from sidelight.features.matrices import GivenMatrix
 
 
@@ -72,6 +72,38 @@ def test_every_kind_of_value():
 def test_lists_of_names_and_single_names():
     extractor = extractor_of(Attributes())
     assert named(extractor, extractor.grow([[["a", "b"], "c", ("a", "a")]])) == [{"a": 1, "b": 1}, {"c": 1}, {"a": 2}]
+
+
+PARTS = st.sampled_from(["a", "b", "a:b", "b:a", ":", "", "a:"])
+DICTS = st.dictionaries(PARTS, st.one_of(PARTS, st.floats(0.5, 2.0), st.lists(PARTS, max_size=2)), max_size=4)
+
+
+@law(60)
+@given(
+    st.lists(DICTS, min_size=1, max_size=40),
+    st.lists(st.lists(PARTS, max_size=3), max_size=3),
+    st.lists(DICTS, max_size=40),
+)
+def test_names_are_the_same_however_columns_and_colons_cut_them(dicts, lists, others):
+    """Names with colons may belong to several columns; batches grow, and files know columns only."""
+    grown = extractor_of(Attributes())
+    grown.grow([dicts, *([lists] if lists else [])])
+    grown.grow([others * 20, *([lists] if lists else [])])
+    spec, tensors = grown.state()
+    loaded = type(grown).restored(spec, tensors)
+    assert loaded.names == grown.names == [grown.name(k) for k in range(grown.n_attributes)]
+    assert len(set(grown.names)) == len(grown.names)
+    for batch in ([dicts * 20], [others], *([[lists]] if lists else [])):
+        expected = Counter()
+        for token in batch[0]:
+            expected.update({attribute_name(key): 0 for key, _ in attribute_values(token)})
+            for key, value in attribute_values(token):
+                expected[attribute_name(key)] += value
+        for extractor in (grown, grown.copy(), loaded):
+            total = Counter()
+            for token in named(extractor, extractor.rows(batch)):
+                total.update(token)
+            assert total == pytest.approx(expected)
 
 
 def test_min_count_and_growth():

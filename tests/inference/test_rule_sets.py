@@ -112,10 +112,10 @@ def test_rules_that_look_at_the_input_are_not_stored():
 def test_sets_of_rules_over_one_domain_share_what_is_lowered():
     domain, x = Domain(LABELS), Sentence("a,b")
     first, second = RuleSet(RULES, domain), RuleSet([one.soft(1.0) for one in RULES], domain)
-    assert all(first.said(k, x) is second.said(k, x) for k in range(len(RULES)))
+    assert all(first.reading(k, x) is second.reading(k, x) for k in range(len(RULES)))
     other = RuleSet(RULES, LABELS)
-    assert not any(first.said(k, x) is other.said(k, x) for k in range(len(RULES)))
-    assert first.said(3, x) is not first.said(3, Sentence("a,b"))  # it looks at the words
+    assert not any(first.reading(k, x) is other.reading(k, x) for k in range(len(RULES)))
+    assert first.reading(3, x) is not first.reading(3, Sentence("a,b"))  # it looks at the words
 
 
 def test_a_rule_with_too_many_states_is_left_to_the_integer_program(monkeypatch):

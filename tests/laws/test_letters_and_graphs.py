@@ -142,7 +142,7 @@ def test_bounds_and_branching_find_what_the_program_finds(seed, nulls, sizes, cl
     structure = GraphAlignment(bits=8, nulls=nulls)
     batch = structure.batch([(drawn_graph(rng, sizes[0]), drawn_graph(rng, sizes[1]))])
     program, all_words = batch.space.programs[0], nulls == "none"
-    for _ in range(3):  # from the second time on with the prices of the one before
+    for _ in range(3):
         scores = batch.scores(rng.normal(size=batch.scorer.size)).slots
         scores = np.round(scores) if ties else scores
         mask = (rng.random(scores.shape) >= closed) if closed else True

@@ -229,7 +229,7 @@ def test_the_same_seed_gives_the_same_bits_and_rules_are_kept(form, method):
     options = {"method": method, "form": form, "passes": 4, "seed": 7}
     one, other = (SequentialLearner(structure, **options).fit(xs, ys) for _ in range(2))
     assert np.array_equal(one.model_.weights, other.model_.weights) and one.order_ == other.order_
-    batch = one.prepare(xs).made
+    batch = one.prepare(xs).batch
     legal = batch.space.admits(one.predict_choices(xs))
     assert legal.all() or method == "LO"
     assert one.score(xs, ys) > 0.8

@@ -294,7 +294,7 @@ class Greedy:
 def test_what_goes_wrong_when_pieces_are_taken_is_told_at_the_question(workers):
     pieces = [np.ones(2), np.full(2, 9.0)]
     with pytest.raises(sl.errors.DataError, match=r"a.txt:3: a piece is wrong"):
-        workers.hold(pieces).made(_refused).made(_same).total(_product, np.ones(2))
+        workers.hold(pieces).derive(_refused).derive(_same).total(_product, np.ones(2))
     with pytest.raises(PlaceError, match="too little memory for shard 1; give the fit fewer workers"):
         workers.hold([pieces[0], Greedy()]).each(_product, np.ones(2))
 

@@ -90,7 +90,7 @@ def test_rules_bear_on_answers_and_are_explained(serve, chain):
 @pytest.mark.parametrize("name", NAMES)
 def test_other_structures_by_files_and_json(serve, name):
     entry = entry_named(name)
-    items = entry.made(8, 0)
+    items = entry.generate(8, 0)
     structure = entry.structure(**entry.from_data(items))
     gold = [sl.Gold(item.x, entry.output(structure, item, "gold")) for item in items]
     fitted = sl.Predictor(structure, learner="perceptron", max_rounds=2).fit(gold)
@@ -102,11 +102,11 @@ def test_other_structures_by_files_and_json(serve, name):
         assert ask("/model").json["formats"] == list(entry.formats)
         found = ask.predict(text=text).json
         assert len(found["predictions"]) == 2 and all("score" in one for one in found["predictions"])
-        own = [entry.said(y) for y in fitted.predict([item.x for item in items[:2]])]
+        own = [entry.item_output(y) for y in fitted.predict([item.x for item in items[:2]])]
         from dataclasses import replace
 
         proven = [one.get("proven") for one in found["predictions"]]
-        told = [replace(item, said=said, proven=p) for item, said, p in zip(items, own, proven)]
+        told = [replace(item, output=said, proven=p) for item, said, p in zip(items, own, proven)]
         assert found["text"] == entry.formats[format].write(told)
         if "jsonl" in entry.formats:
             objects = [json.loads(line) for line in entry.formats["jsonl"].write(items[:2]).splitlines()]

@@ -58,6 +58,29 @@ def test_graphs_are_learned():
     assert sl.Predictor(structure).fit(evidence).predict([same]) == [{1: 0, 2: 1}]
 
 
+def few_words(rng: np.random.Generator) -> Graph:
+    """A chain of words some of which are the same, so that alignments tie."""
+    words = tuple((f"w{rng.integers(2)}", "T") for _ in range(int(rng.integers(2, 4))))
+    return Graph(words, tuple((k - 1, k, "e") for k in range(1, len(words)) if rng.random() < 0.8))
+
+
+@pytest.mark.parametrize("nulls", ["none", "words"])
+def test_interrupted_fits_of_graphs_go_on_to_the_same_bits(nulls, tmp_path):
+    """Alignments that tie are found anew as they were found before."""
+    rng = np.random.default_rng(1)
+    for number in range(8):
+        pairs = [(few_words(rng), few_words(rng)) for _ in range(5)]
+        known = {k: k for k in range(min(len(graph.words) for graph in pairs[0]))}
+        evidence = [sl.Gold(pairs[0], known), *map(sl.Unlabeled, pairs[1:3])]
+        evidence += [sl.Companion(pairs[3], +1), sl.Companion(pairs[4], -1)]
+        whole = sl.Predictor(GraphAlignment(nulls=nulls, bits=8)).fit(evidence)
+        for stop in range(1, min(len(whole.rounds_), 6)):
+            path = tmp_path / f"{number}.{stop}"
+            sl.Predictor(GraphAlignment(nulls=nulls, bits=8), max_rounds=stop, checkpoint=path).fit(evidence)
+            again = sl.Predictor(GraphAlignment(nulls=nulls, bits=8), checkpoint=path).fit(evidence)
+            np.testing.assert_array_equal(again.model_.weights, whole.model_.weights)
+
+
 def test_more_similarities_of_words_are_features():
     def similarity(one, two):
         return np.ones((len(one.words), len(two.words), 1))

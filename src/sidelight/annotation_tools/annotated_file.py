@@ -1,4 +1,4 @@
-"""What a file of annotations says, as evidence: Gold, Partial, Candidates or Unlabeled for every line of its texts."""
+"""An annotation file as evidence: Gold, Partial, Candidates or Unlabeled for every line of its texts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sidelight.errors import DataError, LeftOut
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.evidence import Candidates, Evidence, Gold, Partial, Unlabeled
 
-SHOWN = 10  # misfits that a warning lists
+SHOWN = 10  # maximum number of misfits in a warning
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedFile:
-    """Documents, evidence for each of their lines in their order, and everything that did not fit."""
+    """Documents, the evidence of their lines in order, and annotations that did not fit."""
 
     documents: tuple[Document, ...]
     evidence: tuple[Evidence, ...]
@@ -28,7 +28,7 @@ class AnnotatedFile:
 
     @property
     def inputs(self) -> list[list[str]]:
-        """The tokens of every line of every document, as `evidence` has them."""
+        """The tokens of every line of every document, in the order of `evidence`."""
         return [x for doc in self.documents for x in doc.inputs]
 
     def of_kind(self, kind: str) -> list[Evidence]:
@@ -36,7 +36,7 @@ class AnnotatedFile:
         return [piece for piece in self.evidence if piece.kind == kind]
 
     def counts(self) -> Counter[str]:
-        """How much evidence there is of each kind."""
+        """The number of pieces of evidence of each kind."""
         return Counter(piece.kind for piece in self.evidence)
 
 
@@ -45,27 +45,28 @@ def annotated(
     *,
     scheme: SchemeName = "BIO",
     labels: Collection[str] | None = None,
-    empty: Literal["unlabeled", "gold"] = "unlabeled",  # what a document without a single annotation is
+    empty: Literal["unlabeled", "gold"] = "unlabeled",  # evidence for a document without annotations
 ) -> AnnotatedFile:
-    """The evidence of documents; warns (`LeftOut`) of what did not fit.
+    """The evidence of documents; warns (`LeftOut`) about annotations that did not fit.
 
-    A line of which everybody says the same is Gold, or Partial where something touches a token and does not fit. Where
-    annotators disagree it is Candidates: the labels that anybody gave, any label where something did not fit.
+    A line on which all annotators agree is Gold, or Partial if an annotation does not fit the tokens that it touches.
+    If annotators disagree, the line is Candidates: all labels that an annotator gave, and any label for tokens touched
+    by an annotation that did not fit.
     """
-    kept, evidence, misfits = tuple(docs), list[Evidence](), list[Misfit]()
-    for doc in kept:
+    documents, evidence, misfits = tuple(docs), list[Evidence](), list[Misfit]()
+    for doc in documents:
         rows: list[list[Labels]] = []  # of each annotator, of each line
-        for said in doc.said:
-            labelled, wrong = fitted(doc, said, scheme=scheme, labels=labels)
+        for answer in doc.answers:
+            labelled, wrong = fitted(doc, answer, scheme=scheme, labels=labels)
             misfits += wrong
-            if said.annotations or empty == "gold":
+            if answer.annotations or empty == "gold":
                 rows.append(labelled)
         for n, x in enumerate(doc.inputs):
             different = list(dict.fromkeys(tuple(row[n]) for row in rows))
             evidence.append(_piece(doc, n, x, different))
     if misfits:
-        warnings.warn(LeftOut(told(misfits)), stacklevel=3)
-    return AnnotatedFile(kept, tuple(evidence), tuple(misfits))
+        warnings.warn(LeftOut(warning_text(misfits)), stacklevel=3)
+    return AnnotatedFile(documents, tuple(evidence), tuple(misfits))
 
 
 def _piece(doc: Document, n: int, x: list[str], different: Sequence[tuple[str | None, ...]]) -> Evidence:
@@ -76,12 +77,14 @@ def _piece(doc: Document, n: int, x: list[str], different: Sequence[tuple[str | 
         case [labels]:
             return (Partial if None in labels else Gold)(x, list(labels), origin=origin)
         case _:
-            sets = [None if None in given else tuple(dict.fromkeys(given)) for given in zip(*different)]
+            sets = [
+                None if None in labels_given else tuple(dict.fromkeys(labels_given)) for labels_given in zip(*different)
+            ]
             return Candidates(x, sets, origin=origin)
 
 
-def told(misfits: Sequence[Misfit]) -> str:
-    """A line that counts, and one for each of the first few."""
+def warning_text(misfits: Sequence[Misfit]) -> str:
+    """A line with the number of misfits, and one line for each of the first ones."""
     files = ", ".join(dict.fromkeys(one.file for one in misfits))
     first = [str(one) for one in misfits[:SHOWN]]
     rest = len(misfits) - len(first)
@@ -90,35 +93,35 @@ def told(misfits: Sequence[Misfit]) -> str:
 
 
 def extractions(file: AnnotatedFile) -> tuple[RelationCorpus, tuple[Misfit, ...]]:
-    """Entities and relations of every line, as `sidelight.data.relations` has them, and what did not fit.
+    """Entities and relations of every line, in the form of `sidelight.data.relations`, and what did not fit.
 
-    Entities may overlap here, and those without a relation stay. The first annotator of a document is believed; lines
-    without entities are left out, as are documents that nobody annotated.
+    Here entities may overlap, and entities without a relation are kept. Only the first annotator of a document is used.
+    Lines without entities are left out, as are documents without annotations.
     """
     if not isinstance(file, AnnotatedFile):
         raise DataError(f"the file is {shown(file)}", remedy="give what read() of a format makes of it")
     xs, ys, misfits = list[EntitySentence](), list[Extraction](), list[Misfit]()
     for doc in file.documents:
-        for other in doc.said[1:]:
+        for other in doc.answers[1:]:
             misfits += [doc.misfit("is of a second annotator", one) for one in other.annotations]
-        said = doc.said[0] if doc.said else AnnotatorAnswer()
-        misfits += said.misfits
+        answer = doc.answers[0] if doc.answers else AnnotatorAnswer()
+        misfits += answer.misfits
         for n in range(len(doc.lines)):
-            x, y = _extraction(doc, said, n)
+            x, y = _extraction(doc, answer, n)
             if x.spans:
                 xs.append(x)
                 ys.append(y)
-        misfits += _unread(doc, said)
+        misfits += _unread(doc, answer)
     return RelationCorpus(xs, ys), tuple(misfits)
 
 
-def _entities(doc: Document, said: AnnotatorAnswer, n: int) -> dict[str, tuple[Annotation, int, int]]:
-    """The annotations that are whole tokens of a line, by their keys, with their first token and the one after."""
+def _entities(doc: Document, answer: AnnotatorAnswer, n: int) -> dict[str, tuple[Annotation, int, int]]:
+    """The annotations that cover whole tokens of a line, by key, with their first token and one past the last."""
     line = doc.lines[n]
     starts = {a: t for t, (a, _) in enumerate(line)}
     ends = {b: t + 1 for t, (_, b) in enumerate(line)}
     entities = {}
-    for number, one in enumerate(said.annotations):
+    for number, one in enumerate(answer.annotations):
         text = doc.text[one.start : one.end]
         start, end = one.start + len(text) - len(text.lstrip()), one.end - len(text) + len(text.rstrip())
         if not one.problem and one.label and start in starts and end in ends:
@@ -126,24 +129,26 @@ def _entities(doc: Document, said: AnnotatorAnswer, n: int) -> dict[str, tuple[A
     return entities
 
 
-def _extraction(doc: Document, said: AnnotatorAnswer, n: int) -> tuple[EntitySentence, Extraction]:
-    entities = _entities(doc, said, n)
+def _extraction(doc: Document, answer: AnnotatorAnswer, n: int) -> tuple[EntitySentence, Extraction]:
+    entities = _entities(doc, answer, n)
     order = sorted(entities, key=lambda key: entities[key][1:])
     place = {key: i for i, key in enumerate(order)}
-    relations = sorted((place[r.head], place[r.tail], r.name) for r in said.relations if {r.head, r.tail} <= set(place))
+    relations = sorted(
+        (place[r.head], place[r.tail], r.name) for r in answer.relations if {r.head, r.tail} <= set(place)
+    )
     x = EntitySentence(tuple(doc.inputs[n]), tuple(entities[key][1:] for key in order))
     return x, Extraction(tuple(entities[key][0].label for key in order), tuple(r for r in relations if r[0] != r[1]))
 
 
-def _unread(doc: Document, said: AnnotatorAnswer) -> list[Misfit]:
-    """Annotations and relations that no line has."""
-    lines = [set(_entities(doc, said, n)) for n in range(len(doc.lines))]
+def _unread(doc: Document, answer: AnnotatorAnswer) -> list[Misfit]:
+    """Annotations and relations that belong to no line."""
+    lines = [set(_entities(doc, answer, n)) for n in range(len(doc.lines))]
     misfits = [
         doc.misfit(one.problem or "is not a span of whole tokens on one line", one)
-        for number, one in enumerate(said.annotations)
+        for number, one in enumerate(answer.annotations)
         if not any((one.key or f"#{number}") in line for line in lines)
     ]
-    for one in said.relations:
+    for one in answer.relations:
         ends = {one.head, one.tail}
         if len(ends) < 2 or not any(ends <= line for line in lines):
             misfits.append(doc.misfit(f"the relation {one.name} from {one.head} to {one.tail} is not within a line"))
@@ -151,7 +156,7 @@ def _unread(doc: Document, said: AnnotatorAnswer) -> list[Misfit]:
 
 
 def check_kind(file: AnnotatedFile, kind: str, name: str) -> list[Evidence]:
-    """The evidence of a kind; raises `DataError` where there is none."""
+    """The evidence of a kind; raises `DataError` if there is none."""
     pieces = file.of_kind(kind)
     if not pieces:
         there = ", ".join(f"{count} {other}" for other, count in file.counts().items()) or "no text"

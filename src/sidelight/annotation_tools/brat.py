@@ -4,9 +4,9 @@
     T2	LOC 9 13	Oslo
     R1	lives_in Arg1:T1 Arg2:T2
 
-Text-bound annotations (T) and relations between two of them (R) are read. What is in several pieces (0 3;9 13) does not
-fit, nor do events, attributes, normalisations, notes and equivalences: these are reported. Characters of Unicode are
-counted from the beginning of the file, ends of lines as they stand there.
+Text-bound annotations (T) and relations between two of them (R) are read. Annotations in several pieces (0 3;9 13) do
+not fit, nor do events, attributes, normalisations, notes and equivalences: these are reported. Positions count Unicode
+characters from the beginning of the file, including line ends as they are in the file.
 """
 
 from __future__ import annotations
@@ -49,9 +49,8 @@ def read(
 ) -> AnnotatedFile:
     """The evidence of a text (.txt or .ann), or of all texts of a folder, and what did not fit.
 
-    A text without a file of annotations is Unlabeled, and so is one whose file is empty, as brat makes it before
-    anybody looks at the text; with `empty="gold"` the latter is Gold without any span. Raises `DataError` for what is
-    no such file.
+    A text without an annotation file is Unlabeled. A text with an empty one is Unlabeled too, since brat creates empty
+    files before annotation; with `empty="gold"` it is Gold without spans. Raises `DataError` for other files.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -79,8 +78,8 @@ def _document(path: Path) -> Document:
     bare = Document(path.stem, text, lines, (), shown_name(text_file), numbers)
     if not marks_file.exists():
         return bare
-    said = _said(bare, marks_file)
-    return Document(path.stem, text, lines, (said,), bare.file, numbers)
+    answers = _said(bare, marks_file)
+    return Document(path.stem, text, lines, (answers,), bare.file, numbers)
 
 
 def _said(doc: Document, path: Path) -> AnnotatorAnswer:
@@ -122,7 +121,7 @@ def _annotation(doc: Document, bound: re.Match[str], place: FileLine) -> Annotat
 
 
 def text_of(docs: Sequence[Document], outputs: Sequence[Sequence[str]], *, scheme: Scheme = "auto") -> str:
-    """The file of annotations of one document, of the labels of its lines; raises `DataError` for several documents."""
+    """The annotation file of one document, from the labels of its lines; raises `DataError` for several documents."""
     check_documents(docs)
     if len(docs) != 1:
         raise DataError(f"{len(docs)} documents", remedy="write them with write, each to files of its own")
@@ -138,7 +137,7 @@ def text_of(docs: Sequence[Document], outputs: Sequence[Sequence[str]], *, schem
 def write(
     folder: str | Path, docs: Sequence[Document], outputs: Sequence[Sequence[str]], *, scheme: Scheme = "auto"
 ) -> None:
-    """Write each document to a folder, NAME.txt and NAME.ann, with what a model predicts."""
+    """Write each document with a model's predictions to a folder, as NAME.txt and NAME.ann."""
     place, line = Path(file_name(folder)), 0
     check_documents(docs)
     if len({doc.name for doc in docs}) < len(docs):

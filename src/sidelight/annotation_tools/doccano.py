@@ -1,11 +1,11 @@
-"""doccano: exports of sequence labelling as JSON lines, and the same with what a model predicts.
+"""doccano: reads exports of sequence labelling (JSON lines), and writes predictions in the same format.
 
     {"id": 1, "text": "Ann left Oslo", "label": [[0, 3, "PER"], [9, 13, "LOC"]]}
     {"id": 1, "text": "Ann left Oslo", "entities": [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}],
      "relations": [{"id": 1, "from_id": 1, "to_id": 2, "type": "left"}]}
 
-"labels" is read as "label" is. doccano counts characters of Unicode; `offsets="utf16"` reads files that count as
-JavaScript does, as the first versions did.
+"labels" is read like "label". doccano counts Unicode characters; use `offsets="utf16"` for files that count characters
+as JavaScript does, such as those of the first versions.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def read(
 ) -> AnnotatedFile:
     """The evidence of an export, and what did not fit.
 
-    doccano does not say whether somebody looked at a text without labels: it is Unlabeled, or with `empty="gold"` Gold
-    without any span. Raises `DataError` if the file is not an export.
+    doccano does not say whether a text without labels was annotated. So it is Unlabeled, or with `empty="gold"` Gold
+    without spans. Raises `DataError` if the file is not an export.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -78,13 +78,13 @@ def _document(entry: dict[str, Any], place: FileLine, offsets: str) -> Document:
                 '"annotations" with numbers for labels', 'export from doccano as "JSONL", with the labels as text'
             )
         return bare
-    said = (_triples if keys[0] in TRIPLES else _entities)(entry, keys[0], place)
+    answers = (_triples if keys[0] in TRIPLES else _entities)(entry, keys[0], place)
     if offsets == "utf16":
         units = utf16_places(text)
-        said = AnnotatorAnswer(
-            tuple(_in_characters(one, units) for one in said.annotations), said.relations, said.misfits
+        answers = AnnotatorAnswer(
+            tuple(_in_characters(one, units) for one in answers.annotations), answers.relations, answers.misfits
         )
-    return Document(name, text, bare.lines, (said,), place.file, bare.numbers, entry)
+    return Document(name, text, bare.lines, (answers,), place.file, bare.numbers, entry)
 
 
 def _triples(entry: dict[str, Any], key: str, place: FileLine) -> AnnotatorAnswer:
@@ -127,21 +127,21 @@ def _in_characters(one: Annotation, units: Sequence[int]) -> Annotation:
 
 
 def text_of(docs: Sequence[Document], outputs: Sequence[Sequence[str]], *, scheme: Scheme = "auto") -> str:
-    """JSON lines with what a model predicts instead of labels, which doccano imports.
+    """JSON lines with a model's predictions as labels, for import into doccano.
 
-    `outputs` has the labels of every line of every document (`AnnotatedFile.inputs`). Other keys of a line stay; where
-    it had "entities", it has them again, without relations.
+    `outputs` has the labels of every line of every document (`AnnotatedFile.inputs`). Other keys of a line are kept. If
+    a line had "entities", it gets predicted entities, without relations.
     """
     lines = []
     for doc, spans in zip(docs, marked(docs, outputs, scheme=scheme)):
         source = doc.source if isinstance(doc.source, dict) and "text" in doc.source else {}
-        kept = {key: value for key, value in source.items() if key not in (*TRIPLES, "entities", "relations")}
-        said: dict[str, Any] = {"label": [[one.start, one.end, one.label] for one in spans]}
+        other_keys = {key: value for key, value in source.items() if key not in (*TRIPLES, "entities", "relations")}
+        values: dict[str, Any] = {"label": [[one.start, one.end, one.label] for one in spans]}
         if "labels" in source:
-            said = {"labels": said["label"]}
+            values = {"labels": values["label"]}
         elif "entities" in source:
-            said = {"entities": [_entity(i, one) for i, one in enumerate(spans, start=1)], "relations": []}
-        lines.append(json.dumps({**kept, "text": doc.text, **said}, ensure_ascii=False) + "\n")
+            values = {"entities": [_entity(i, one) for i, one in enumerate(spans, start=1)], "relations": []}
+        lines.append(json.dumps({**other_keys, "text": doc.text, **values}, ensure_ascii=False) + "\n")
     return "".join(lines)
 
 
@@ -150,5 +150,5 @@ def _entity(number: int, one: Annotation) -> dict[str, Any]:
 
 
 def write(path: str | Path, docs: Sequence[Document], outputs: Sequence[Sequence[str]], **how: Any) -> None:
-    """Write what `text_of` makes to a file."""
+    """Write the result of `text_of` to a file."""
     write_text_atomically(path, text_of(docs, outputs, **how))

@@ -1,8 +1,9 @@
-"""Documents with annotations of characters, and their tokens: characters ↔ tokens, and what does not fit.
+"""Documents with annotations of characters: conversion between characters and tokens, and annotations that do not fit.
 
-A document is tokenised as plain text is (`sidelight.data.text`), and each of its lines is one input. Annotation tools
-count characters; `fitted` turns what a person marked into labels of tokens, and `marked` turns labels back. What does
-not fit is a `Misfit`, and the tokens that it touches have no label (None), unless a longer annotation covers them.
+A document is tokenised like plain text (`sidelight.data.text`), and each of its lines is one input. Annotation tools
+count characters; `fitted` converts annotations to labels of tokens, and `marked` converts labels back. An annotation
+that does not fit is a `Misfit`, and the tokens that it touches have no label (None), unless a longer annotation covers
+them.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from sidelight.evaluate.schemes import SchemeName, written
 from sidelight.evaluate.spans import Scheme, spans
 from sidelight.evidence import Origin
 
-Place = tuple[int, int]  # the first character, and the one after the last
+Place = tuple[int, int]  # the first character, and one past the last
 Labels = list[str | None]
 
 
 class Annotation(NamedTuple):
-    """A stretch of text with a label; `problem` says why it cannot be used, where that is known beforehand."""
+    """A labelled span of text; `problem` says why it cannot be used, if this is known beforehand."""
 
     start: int
     end: int
     label: str
-    key: str = ""  # what relations call it
+    key: str = ""  # its key in relations
     problem: str = ""
 
 
@@ -45,13 +46,13 @@ class Relation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Something in a file that is not a label of tokens, and is left out."""
+    """Part of a file that cannot be read as labels of tokens, and is left out."""
 
     file: str
     item: str  # the task, line or document
     problem: str
     label: str = ""
-    start: int | None = None  # characters of its text; None for what has no place
+    start: int | None = None  # character positions; None if it has none
     end: int | None = None
     text: str = ""
 
@@ -64,36 +65,36 @@ class Misfit:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorAnswer:
-    """What one annotator said of a document."""
+    """The annotations of a document by one annotator."""
 
     annotations: tuple[Annotation, ...] = ()
     relations: tuple[Relation, ...] = ()
-    misfits: tuple[Misfit, ...] = ()  # what the format has and annotations have not
+    misfits: tuple[Misfit, ...] = ()  # parts of the file that `annotations` cannot hold
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text, where its tokens are, line by line, and what each annotator said: () if there was none."""
+    """A text, the positions of its tokens line by line, and the answers of its annotators, if any."""
 
     name: str
     text: str
     lines: tuple[tuple[Place, ...], ...]  # those with tokens; each is an input
-    said: tuple[AnnotatorAnswer, ...] = ()
+    answers: tuple[AnnotatorAnswer, ...] = ()
     file: str = ""
     numbers: tuple[int, ...] = ()  # the line of the file for each of `lines`, or one for all
-    source: Any = field(default=None, compare=False, repr=False)  # what it was read from
+    source: Any = field(default=None, compare=False, repr=False)  # the object it was read from
 
     @property
     def inputs(self) -> list[list[str]]:
-        """The tokens of every line that has some."""
+        """The tokens of every line that has tokens."""
         return [[self.text[a:b] for a, b in line] for line in self.lines]
 
     def origin(self, line: int) -> Origin:
-        """Where a line of it comes from."""
+        """The place of a line in its file."""
         return Origin(self.file, (self.numbers[min(line, len(self.numbers) - 1)] if self.numbers else 1,))
 
     def misfit(self, problem: str, one: Annotation | None = None) -> Misfit:
-        """What to report of it."""
+        """The report about an annotation."""
         if one is None:
             return Misfit(self.file, self.name, problem)
         text = self.text[max(one.start, 0) : max(one.end, 0)]
@@ -101,7 +102,7 @@ class Document:
 
 
 def lines_of(text: str, *, spaces: bool = False) -> tuple[tuple[Place, ...], ...]:
-    """Where the tokens of each line are, for lines that have some.
+    """The positions of the tokens of each line that has tokens.
 
     >>> lines_of("Ann left.\\n\\nSo?")
     (((0, 3), (4, 8), (8, 9)), ((11, 13), (13, 14)))
@@ -114,23 +115,23 @@ def lines_of(text: str, *, spaces: bool = False) -> tuple[tuple[Place, ...], ...
 
 
 def document(text: str, name: str = "text", *, spaces: bool = False) -> Document:
-    """A document of plain text; with `spaces`, tokens are what stands between white space."""
+    """A document of plain text; with `spaces`, tokens are separated by white space only."""
     return Document(name, text, lines_of(text, spaces=spaces))
 
 
 def of_tokens(tokens: Sequence[str], name: str = "input") -> Document:
-    """A document of one line whose tokens are known; there is a space between each two."""
+    """A document of one line with known tokens, joined by spaces."""
     ends = list(accumulate(len(token) + 1 for token in tokens))
     return Document(name, " ".join(tokens), (tuple((b - 1 - len(t), b - 1) for b, t in zip(ends, tokens)),))
 
 
 def fitted(
-    doc: Document, said: AnnotatorAnswer, *, scheme: SchemeName = "BIO", labels: Collection[str] | None = None
+    doc: Document, answer: AnnotatorAnswer, *, scheme: SchemeName = "BIO", labels: Collection[str] | None = None
 ) -> tuple[list[Labels], list[Misfit]]:
-    """The labels of the tokens of each line, and what did not fit.
+    """The labels of the tokens of each line, and annotations that did not fit.
 
-    Of two annotations that overlap, the longer one stays, and of equal ones the first. `labels` are those that are
-    known; others do not fit.
+    Of two overlapping annotations the longer one is kept, and of equal ones the first. If `labels` are given, other
+    labels do not fit.
 
     >>> doc = document("Ann Lee-Smith left Oslo")
     >>> rows, misfits = fitted(doc, AnnotatorAnswer((Annotation(0, 7, "PER"), Annotation(19, 23, "LOC"))))
@@ -145,13 +146,13 @@ def fitted(
     taken: list[Annotation | None] = [None] * len(places)
     unknown: set[int] = set()
     chunks: list[tuple[int, int, str]] = []
-    misfits = list(said.misfits)
-    for one in sorted(said.annotations, key=lambda one: (one.start - one.end, one.start)):
+    misfits = list(answer.misfits)
+    for one in sorted(answer.annotations, key=lambda one: (one.start - one.end, one.start)):
         first, stop = bisect_left(ends, one.start + 1), bisect_left(starts, one.end)
         problem = one.problem or _problem(doc, one, first, stop, places, labels)
         if not problem and line_of[first] != line_of[stop - 1]:
             problem = "runs over the end of a line"
-        if not problem and (other := next((kept for kept in taken[first:stop] if kept is not None), None)):
+        if not problem and (other := next((earlier for earlier in taken[first:stop] if earlier is not None), None)):
             same = (first, stop, one.label) in chunks
             problem = "is there twice" if same else f"overlaps {doc.text[other.start : other.end]!r} ({other.label})"
         if problem:
@@ -172,7 +173,7 @@ def fitted(
 def _problem(
     doc: Document, one: Annotation, first: int, stop: int, places: Sequence[Place], labels: Collection[str] | None
 ) -> str:
-    """What is wrong with an annotation of the tokens from `first` to before `stop`."""
+    """The problem with an annotation of the tokens from `first` to before `stop`."""
     if not 0 <= one.start < one.end <= len(doc.text):
         return f"is not a span of the text, which has {len(doc.text)} characters"
     if first >= stop:
@@ -190,7 +191,7 @@ def _problem(
 def marked(
     docs: Sequence[Document], outputs: Sequence[Sequence[str]], *, scheme: Scheme = "auto"
 ) -> list[list[Annotation]]:
-    """The spans that labels say, as stretches of characters with their labels, for each document.
+    """The spans of predicted labels, as labelled spans of characters, for each document.
 
     `outputs` has the labels of every line of every document, in their order.
 
@@ -216,18 +217,18 @@ problem='')]]
 
 
 def check_documents(docs: Any) -> None:
-    """Raises `DataError` for what is not a list of documents."""
+    """Raises `DataError` for values that are not a list of documents."""
     if not is_list(docs) or not all(isinstance(doc, Document) for doc in docs):
         raise DataError(f"the documents are {shown(docs)}", remedy="give the .documents of what a file was read into")
 
 
 def is_list(value: Any) -> bool:
-    """Whether it has elements in an order, and says how many."""
+    """Whether this is an ordered collection with a length."""
     return is_listed(value) and hasattr(value, "__len__") and not isinstance(value, Set)
 
 
 def utf16_places(text: str) -> list[int]:
-    """For every character, and the end, how many units of UTF-16 stand before it, as JavaScript counts.
+    """For every character, and the end, the number of UTF-16 units before it, as counted by JavaScript.
 
     >>> utf16_places("a🙂b")
     [0, 1, 3, 4]
@@ -236,6 +237,6 @@ def utf16_places(text: str) -> list[int]:
 
 
 def from_utf16(places: Sequence[int], offset: int) -> int | None:
-    """The character at so many units of UTF-16, by `utf16_places`; None inside a character, or beyond the end."""
+    """The character at an offset in UTF-16 units, by `utf16_places`; None inside a character, or beyond the end."""
     at = bisect_left(places, offset)
     return at if at < len(places) and places[at] == offset else None

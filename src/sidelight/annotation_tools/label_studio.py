@@ -1,9 +1,9 @@
-"""Label Studio: exports in JSON, one object for a task, and predictions to import for pre-annotation.
+"""Label Studio: reads JSON exports with one object per task, and writes predictions for pre-annotation.
 
-A task has its text in "data", and in "annotations" what each annotator marked: characters from "start" to "end". Label
-Studio counts characters of Unicode (code points) since about 2022, when its frontend was mended for emoji, and before
-that units of UTF-16, as JavaScript does. With "auto", the text that an annotation says it has tells which; without it,
-what the other annotations of the task show, and else characters.
+A task has its text in "data", and the spans of each annotator in "annotations": characters from "start" to "end". Since
+about 2022, when its frontend was fixed for emoji, Label Studio counts Unicode characters (code points); before, it
+counted UTF-16 units, like JavaScript. "auto" finds out from the text stored in an annotation; without it, from the
+other annotations of the task; otherwise it assumes characters.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def read(
 ) -> AnnotatedFile:
     """The evidence of an export, and what did not fit.
 
-    `text` is the key of the text in "data"; by default "text", or the only string that there is. A task without
-    annotations is Unlabeled, one with an empty annotation Gold without any span. Of several annotations one that is
-    marked as ground truth is believed alone; cancelled ones are left out. With `take="predictions"`, predictions are
-    read instead of annotations. Raises `DataError` if the file is not an export.
+    `text` is the key of the text in "data"; by default "text", or the only string in it. A task without annotations is
+    Unlabeled; a task with an empty annotation is Gold without spans. If one of several annotations is marked as ground
+    truth, only this one is used. Cancelled annotations are ignored. With `take="predictions"`, predictions are read
+    instead of annotations. Raises `DataError` if the file is not an export.
 
     >>> import tempfile
     >>> marks = [{"type": "labels", "value": {"start": 9, "end": 13, "labels": ["LOC"]}}]
@@ -69,7 +69,7 @@ def read(
 
 
 def _tasks(text: str, file: str) -> Iterator[tuple[dict[str, Any], FileLine]]:
-    """The tasks of an export, each with the line that it begins on."""
+    """The tasks of an export, each with its first line."""
     decoder, at, line = json.JSONDecoder(), 0, 1
 
     def skip(marks: str) -> None:
@@ -113,7 +113,7 @@ def _document(
     if not isinstance(done, list) or not all(isinstance(one, dict) for one in done):
         place.fail(f'the "{take}" of {name} are not a list of objects', REMEDY)
     bare = Document(name, text, lines_of(text), (), place.file, (place.line,), dict(task))
-    kept, dropped = [], list[Misfit]()
+    answers, dropped = [], list[Misfit]()
     for one in done:
         results = one.get("result", [])
         if not isinstance(results, list) or not all(isinstance(part, dict) for part in results):
@@ -121,25 +121,25 @@ def _document(
         if one.get("was_cancelled"):
             dropped += [bare.misfit("is in an annotation that was cancelled")] * bool(results)
         else:
-            kept.append((bool(one.get("ground_truth")), results))
-    sure = [results for truth, results in kept if truth]
-    if sure and len(sure) < len(kept):
+            answers.append((bool(one.get("ground_truth")), results))
+    sure = [results for truth, results in answers if truth]
+    if sure and len(sure) < len(answers):
         dropped.append(bare.misfit("has annotations beside one that is marked as ground truth"))
-    said = [_said(bare, results, place, offsets) for results in sure or [results for _, results in kept]]
-    if dropped and said:
-        said[0] = AnnotatorAnswer(said[0].annotations, said[0].relations, (*dropped, *said[0].misfits))
-    return Document(name, text, bare.lines, tuple(said), place.file, bare.numbers, bare.source)
+    readings = [_said(bare, results, place, offsets) for results in sure or [results for _, results in answers]]
+    if dropped and readings:
+        readings[0] = AnnotatorAnswer(readings[0].annotations, readings[0].relations, (*dropped, *readings[0].misfits))
+    return Document(name, text, bare.lines, tuple(readings), place.file, bare.numbers, bare.source)
 
 
 def _text(data: Any, key: str | None, place: FileLine, name: str) -> str:
     if not isinstance(data, dict):
         place.fail(f'{name} has no "data"', f"{REMEDY}, not JSON-MIN")
     texts = [one for one, value in data.items() if isinstance(value, str)]
-    chosen = key or ("text" if "text" in texts or len(texts) != 1 else texts[0])
-    if chosen not in texts:
+    field = key or ("text" if "text" in texts or len(texts) != 1 else texts[0])
+    if field not in texts:
         there = ", ".join(map(repr, texts)) or "no text"
-        place.fail(f'the "data" of {name} has no text {chosen!r}, but {there}', "say which one by text=")
-    text: str = data[chosen]
+        place.fail(f'the "data" of {name} has no text {field!r}, but {there}', "say which one by text=")
+    text: str = data[field]
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -176,7 +176,7 @@ def _named(labels: Any, doc: Document, place: FileLine) -> list[str]:
 
 
 def _counted(doc: Document, values: Sequence[Mapping[str, Any]], offsets: str) -> list[tuple[int, int, str]]:
-    """Places in characters, and what is wrong with each, if anything is."""
+    """Positions in characters, and the problem with each, if any."""
     units = utf16_places(doc.text)
     plain = [(value["start"], value["end"]) for value in values]
     if units[-1] == len(doc.text) or offsets == "characters":
@@ -199,11 +199,13 @@ def _counted(doc: Document, values: Sequence[Mapping[str, Any]], offsets: str) -
 
 
 def _other_text(doc: Document, start: int, end: int, value: Mapping[str, Any]) -> str:
-    """What is wrong where an annotation says that it has another text; white space does not matter."""
-    said = value.get("text")
-    if not isinstance(said, str) or "".join(said.replace("\\n", "\n").split()) == "".join(doc.text[start:end].split()):
+    """The problem if the text stored in an annotation differs from the document; white space is ignored."""
+    stored = value.get("text")
+    if not isinstance(stored, str) or "".join(stored.replace("\\n", "\n").split()) == "".join(
+        doc.text[start:end].split()
+    ):
         return ""
-    return f"says that its text is {said[:40]!r}"
+    return f"says that its text is {stored[:40]!r}"
 
 
 @arguments_checked
@@ -217,12 +219,12 @@ def text_of(
     names: tuple[str, str] | None = None,
     version: str = "sidelight",
 ) -> str:
-    """Tasks with what a model predicts as "predictions", in JSON that Label Studio imports.
+    """Tasks with a model's "predictions", as JSON for import into Label Studio.
 
-    `outputs` has the labels of every line of every document (`AnnotatedFile.inputs`), and `confidence` how sure the
-    model is of each: a region has the score of its least sure token, and a task that of its least sure one. `names` are
-    those of the labels and of the text in the labelling interface; by default those of the annotations that a task has,
-    or "label" and "text".
+    `outputs` has the labels of every line of every document (`AnnotatedFile.inputs`), and `confidence` has the model's
+    confidence for each label. The score of a region, and of a task, is that of its least certain token. `names` are the
+    names of the labels and of the text in the labelling interface; by default those in the annotations of a task, or
+    "label" and "text".
     """
     tasks, line = [], 0
     spans_of = marked(docs, outputs, scheme=scheme)
@@ -255,7 +257,7 @@ def text_of(
 
 
 def write(path: str | Path, docs: Sequence[Document], outputs: Sequence[Sequence[str]], **how: Any) -> None:
-    """Write what `text_of` makes to a file."""
+    """Write the result of `text_of` to a file."""
     write_text_atomically(path, text_of(docs, outputs, **how))
 
 
@@ -272,7 +274,7 @@ def _is_task(source: Any) -> bool:
 
 
 def _names_in(source: Any) -> tuple[str, str]:
-    """What the labels and the text are called in the annotations of a task."""
+    """The names of the labels and of the text in the annotations of a task."""
     for one in source.get("annotations", []) if _is_task(source) else []:
         for region in one.get("result", []):
             if region.get("type") in _LABELLED and isinstance(region.get("from_name"), str):

@@ -1,4 +1,4 @@
-"""Which tool wrote a file, by its name and how it begins, and one door for all of them."""
+"""Detects the tool that wrote a file, by its name and beginning, and reads files of all tools."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TOOLS: dict[str, ModuleType] = {"label-studio": label_studio, "doccano": doccano
 
 
 def tool_of(path: str | Path, format: str | None = None) -> str | None:
-    """The tool that `format` names, or that wrote a file; None where it is a file of another kind.
+    """The tool named by `format`, or the tool that wrote a file; None for other files.
 
-    A list in a .json file is of Label Studio, JSON lines with "text" and labels of it are of doccano, and an .ann file
-    or a folder with some is of brat.
+    A .json file with a list is from Label Studio, JSON lines with "text" and its labels are from doccano, and an .ann
+    file, or a folder with .ann files, is from brat.
     """
     if format is not None:
         return format if format in TOOLS else None
@@ -47,7 +47,7 @@ def tool_of(path: str | Path, format: str | None = None) -> str | None:
 
 
 def _first_line(path: Path) -> bytes:
-    """The first line that is not empty; nothing where the file cannot be read, which readers tell better."""
+    """The first nonempty line; empty if the file cannot be read, since readers give a better error."""
     opened: Any = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rb") as lines:
@@ -57,6 +57,6 @@ def _first_line(path: Path) -> bytes:
 
 
 def read(path: str | Path, tool: str) -> AnnotatedFile:
-    """What a file of a tool says, with the tool's usual settings."""
+    """The contents of a file of a tool, read with default settings."""
     file: AnnotatedFile = TOOLS[tool].read(path)
     return file

@@ -1,4 +1,4 @@
-"""`learner="auto"`: a good fixed choice of learner for the evidence there is, guarded by cross-validation over Gold."""
+"""`learner="auto"`: a good fixed choice of learner for the evidence, guarded by cross-validation over Gold."""
 
 from sidelight.choice.auto import choose
 from sidelight.choice.plan import Offer, Plan

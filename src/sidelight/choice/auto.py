@@ -1,9 +1,9 @@
-"""The guard: the fixed choice stands unless another plan is clearly better, by `ERRORS` paired standard errors.
+"""The guard: the fixed choice is used unless another plan is clearly better, by `ERRORS` paired standard errors.
 
 Plans are tried on the user's Gold by cross-validation; indirect evidence is in every training fold and never in the
-held-out one. Moving away takes evidence, because the best of many noisy scores is often best by chance; standing still
-is safe, because the fixed choice is good on the whole. After a move the neighbours of the new plan are tried in turn.
-With validation data these are what plans are judged by, each with one fit.
+held-out one. The guard is strict because the best of many noisy scores is often best by chance, and because the fixed
+choice is usually good. After a move, the neighbours of the new plan are tried. With validation data, each plan is
+fitted once and scored on it.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from sidelight.choice.report import Candidate, ChoiceReport, KindVerdict
 from sidelight.evidence import Evidence, Gold
 from sidelight.parallel.place import Place
 
-ERRORS = 1.5  # paired standard errors that another plan must be ahead
-MANY, MANY_ERRORS = 5, 2.0  # where there are so many others to try: the best of many is more often ahead by chance
-PRICE_ERRORS = 1.0  # the same for lower prices of the same evidence, which risk less
+ERRORS = 1.5  # paired standard errors by which another plan must be ahead
+MANY, MANY_ERRORS = 5, 2.0  # with this many alternatives: the best of many is more often ahead by chance
+PRICE_ERRORS = 1.0  # the same for lower prices of the same evidence, which are less risky
 LEVEL = 0.5  # standard errors within which fewer kinds of evidence are as good as more
-MOVES = 3  # away from the fixed choice, at most
-FITS = 20.0  # what the guard may cost, in fits of the fixed choice
-FOLD_SHARE = 0.5  # what a fit of a fold costs of a whole one: fewer rounds
-LARGE = 1000  # labelled inputs from which on the guard looks at a sample
-LARGE_FITS = 0.35  # what it may cost then
+MOVES = 3  # maximum number of moves away from the fixed choice
+FITS = 20.0  # budget of the guard, in fits of the fixed choice
+FOLD_SHARE = 0.5  # cost of a fit on a fold relative to a full fit: fewer rounds
+LARGE = 1000  # number of labelled inputs from which the guard uses a sample
+LARGE_FITS = 0.35  # its budget then
 FEWEST_SAMPLED = 60
-MOST_INDIRECT = 12_000  # tokens of evidence beside Gold in a fold
+MOST_INDIRECT = 12_000  # maximum tokens of evidence other than Gold in a fold
 
 Piece = TypeVar("Piece", bound=Evidence)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is to be chosen for."""
+    """The data for a choice."""
 
     offer: Offer
     evidence: Sequence[Evidence]
@@ -63,7 +63,7 @@ class Question:
 
 
 def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told | None = None) -> ChoiceReport:
-    """The plan to learn by, with the reasons."""
+    """The chosen plan, with the reasons."""
     began = time.perf_counter()
     offer = question.offer
     fixed = fixed_plan(offer)
@@ -90,7 +90,7 @@ def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told
 
 
 def _search(race: Race, offer: Offer, fixed: Plan) -> tuple[Plan, list[str]]:
-    """From the fixed choice to a better one, as long as one is clearly better."""
+    """Move from the fixed choice to better plans, as long as one is clearly better."""
     present, moves = fixed, []
     for _ in range(MOVES):
         challengers = alternatives(offer, present)
@@ -119,7 +119,7 @@ def _clearly_better(race: Race, plan: Plan, present: Plan, errors: float) -> boo
 
 
 def _simplest(race: Race, plans: list[Plan]) -> Plan:
-    """The plan with the highest score, or one from fewer kinds of evidence that is as good for all one can tell."""
+    """The plan with the highest score, or one with fewer kinds of evidence that is not measurably worse."""
     best = max(plans, key=lambda plan: race.results[plan].score()[0])
     for plan in sorted(plans, key=lambda plan: len(plan.kinds)):
         ahead, error = race.ahead(best, plan)
@@ -137,13 +137,13 @@ def _move(race: Race, plan: Plan, present: Plan, fixed: Plan) -> str:
 
 
 def _why_not(question: Question, fixed: Plan, gold: int) -> str | None:
-    """Why nothing is held out, if so."""
+    """The reason why nothing is held out, if so."""
     if not gold:
         return "there is no Gold to judge by: the fixed choice for this evidence"
     if fixed == gold_alone(question.offer):
         others = [WORDS[kind] for kind in WORDS if kind in question.offer.kinds]
-        said = f" (it does not learn from {', '.join(others)})" if others else ""
-        return f"Gold alone{said}: the fixed choice, one fit"
+        reason = f" (it does not learn from {', '.join(others)})" if others else ""
+        return f"Gold alone{reason}: the fixed choice, one fit"
     if question.validation is None and gold < FEWEST:
         return f"{gold} labelled inputs are too few to judge by: the fixed choice for this evidence"
     return None
@@ -158,50 +158,50 @@ def _blocks(question: Question, gold: int) -> list[Block]:
 def _sampled(
     gold: list[Gold], rest: list[Evidence], question: Question
 ) -> tuple[list[Gold], list[Evidence], list[str]]:
-    """All evidence, or the same share of all kinds of it where Gold is large; of the rest, at most so much."""
+    """All evidence, or the same share of each kind if Gold is large; other evidence up to a maximum."""
     rng = np.random.default_rng(question.seed)
     few, share = gold, 1.0
     if len(gold) >= LARGE:
         tries = 2 * FOLDS + 3 * len(alternatives(question.offer, fixed_plan(question.offer)))
         share = max(LARGE_FITS / (FOLD_SHARE * tries), FEWEST_SAMPLED / len(gold))
         few = _some(gold, share, rng)
-    kept = _some(rest, min(share, MOST_INDIRECT / max(1, tokens_in(rest))), rng)
-    if len(few) == len(gold) and len(kept) == len(rest):
+    sample = _some(rest, min(share, MOST_INDIRECT / max(1, tokens_in(rest))), rng)
+    if len(few) == len(gold) and len(sample) == len(rest):
         return gold, rest, []
-    counts = f"{len(few):,} of {len(gold):,} labelled inputs, {len(kept):,} of {len(rest):,} others"
-    return few, kept, [f"judged by a sample: {counts}"]
+    counts = f"{len(few):,} of {len(gold):,} labelled inputs, {len(sample):,} of {len(rest):,} others"
+    return few, sample, [f"judged by a sample: {counts}"]
 
 
 def _some(pieces: list[Piece], share: float, rng: np.random.Generator) -> list[Piece]:
-    """A share of them at random, in their order."""
+    """A random share of the pieces, in their order."""
     if share >= 1.0:
         return pieces
     return [pieces[i] for i in sorted(rng.permutation(len(pieces))[: max(1, round(share * len(pieces)))].tolist())]
 
 
 def _report(
-    question: Question, race: Race, chosen: Plan, moves: list[str], told: list[str], began: float
+    question: Question, race: Race, choice: Plan, moves: list[str], notes: list[str], began: float
 ) -> ChoiceReport:
     fixed = fixed_plan(question.offer)
-    verdicts = [_verdict(race, question.offer, fixed, chosen, kind) for kind in WORDS if kind in fixed.kinds]
+    verdicts = [_verdict(race, question.offer, fixed, choice, kind) for kind in WORDS if kind in fixed.kinds]
     labelled = len(race.gold) if question.validation is None else len(question.validation)
     held_out = "held out in turn" if question.validation is None else "for validation"
-    reasons = [*told, f"judged on {labelled:,} labelled inputs, {held_out}, by {race.fits:,} fits"]
+    reasons = [*notes, f"judged on {labelled:,} labelled inputs, {held_out}, by {race.fits:,} fits"]
     if moves:
         reasons += [f"moved to {move}" for move in moves]
     elif race.usable(fixed):
         reasons.append("the fixed choice: nothing else was clearly better")
     else:
         reasons.append(f"the fixed choice cannot be judged ({race.results[fixed].failure})")
-    reasons += [str(verdict) for verdict in verdicts] + unheard(question.offer, chosen)
+    reasons += [str(verdict) for verdict in verdicts] + unheard(question.offer, choice)
     return ChoiceReport(
-        chosen,
+        choice,
         fixed,
         question.metric,
         tuple(reasons),
         tuple(_candidate(race, plan, fixed) for plan in race.results),
         tuple(verdicts),
-        left_out(question.offer, chosen),
+        left_out(question.offer, choice),
         labelled=labelled,
         folds=len(race.blocks),
         fits=race.fits,
@@ -219,13 +219,13 @@ def _candidate(race: Race, plan: Plan, fixed: Plan) -> Candidate:
     return Candidate(plan, *numbers, len(result.folds), result.seconds)
 
 
-def _verdict(race: Race, offer: Offer, fixed: Plan, chosen: Plan, kind: str) -> KindVerdict:
-    """What a kind did, by the plan with it and the plan without it."""
-    less, kept = without(offer, fixed, kind), chosen.takes(kind)
+def _verdict(race: Race, offer: Offer, fixed: Plan, choice: Plan, kind: str) -> KindVerdict:
+    """The effect of a kind of evidence: the plan with it compared with the plan without it."""
+    less, takes_kind = without(offer, fixed, kind), choice.takes(kind)
     if not (race.usable(fixed) and race.usable(less)):
-        return KindVerdict(kind, "not tried", kept=kept)
+        return KindVerdict(kind, "not tried", kept=takes_kind)
     gain, error = race.ahead(fixed, less)
     verdict = "no difference"
-    if abs(gain) > error and (gain > 0) == kept:
-        verdict = "helps" if kept else "harms"
-    return KindVerdict(kind, verdict, 100 * gain, 100 * error, kept)
+    if abs(gain) > error and (gain > 0) == takes_kind:
+        verdict = "helps" if takes_kind else "harms"
+    return KindVerdict(kind, verdict, 100 * gain, 100 * error, takes_kind)

@@ -1,18 +1,17 @@
 """Rules, functions, dictionaries and companion answers that Gold contradicts.
 
-A rule that labelled inputs break is no law, whatever it says. A hard rule that no labelled input breaks stays hard. One
-that few of them break is taken as soft, with a penalty learned from Gold; one that more than a share `FALSE` of them
-break is false, and left out.
+A hard rule that no labelled input breaks stays hard. If few of them break it, the rule becomes soft, with a penalty
+learned from Gold. If more than a share `FALSE` of them break it, the rule is false, and left out.
 
-A labelling function that is mostly wrong on labelled inputs is left out, unless this may be chance: were it
-right every other time, it would be right as seldom as that with a probability of less than `CHANCE`. With a probability
-of up to `DOUBT` it is kept, and named; so is one that votes elsewhere, and not on labelled inputs.
+A labelling function that is mostly wrong on labelled inputs is left out, unless this may be chance (the p-value of a
+one-sided test of "right half of the time" must be below `CHANCE`). With a p-value of up to `DOUBT` it is used, but
+reported; so is a function without votes on labelled inputs.
 
-Candidate labels are as a rule those of a dictionary, so they are tried on labelled inputs by their tokens: a label of
-Gold is admitted where any candidates of the same token, wherever it stands, admit it. Where fewer than a share `TRUE`
-are, and not by chance, candidates are left out.
+Candidate labels usually come from a dictionary, so they are tested on tokens of labelled inputs: a label of Gold is
+admitted if candidates of the same token, anywhere in the evidence, admit it. If fewer than a share `TRUE` of labels are
+admitted, and not by chance, candidates are left out.
 
-Companion answers are left out where labelled inputs look like the inputs that are called bad (`likeness`).
+Companion answers are left out if labelled inputs look like the bad inputs (`likeness`).
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from sidelight.rules import Rule, Sentence
 FALSE = 0.2
 TRUE = 0.75
 CHANCE = 0.05
-DOUBT = 1 / 3  # no vote of two right, or one of four
-MOST = 1000  # labelled inputs that are looked at
+DOUBT = 1 / 3  # for example, none of two votes right, or one of four
+MOST = 1000  # maximum number of labelled inputs used
 
 
 class Believable(NamedTuple):
-    """Rules as Gold lets one believe them, what was changed in words, and the names of those that are false."""
+    """Rules that agree with Gold, descriptions of changes, and the names of false rules."""
 
     rules: tuple[Rule, ...]
     notes: tuple[str, ...] = ()
@@ -52,22 +51,22 @@ def believable(rules: Sequence[Rule], gold: Sequence[Gold], *, sequences: bool) 
     ((), ('the rule start is broken by 1 of 2 labelled inputs: left out',))
     """
     seen = gold[:MOST]
-    kept: list[Rule] = []
+    believed: list[Rule] = []
     notes: list[str] = []
     false: list[str] = []
     for rule in rules:
         broken = sum(_breaks(rule, piece, i, sequences) for i, piece in enumerate(seen)) if rule.hard else 0
         if not broken:
-            kept.append(rule)
+            believed.append(rule)
             continue
-        said = f"the rule {rule.name} is broken by {broken:,} of {len(seen):,} labelled inputs"
+        problem = f"the rule {rule.name} is broken by {broken:,} of {len(seen):,} labelled inputs"
         if broken <= FALSE * len(seen):
-            kept.append(rule.soft())
-            notes.append(f"{said}: taken as soft")
+            believed.append(rule.soft())
+            notes.append(f"{problem}: taken as soft")
         else:
             false.append(rule.name)
-            notes.append(f"{said}: left out")
-    return Believable(tuple(kept), tuple(notes), tuple(false))
+            notes.append(f"{problem}: left out")
+    return Believable(tuple(believed), tuple(notes), tuple(false))
 
 
 def _breaks(rule: Rule, piece: Gold, example: int, sequences: bool) -> bool:
@@ -77,7 +76,7 @@ def _breaks(rule: Rule, piece: Gold, example: int, sequences: bool) -> bool:
 
 
 class BelievableEvidence(NamedTuple):
-    """Evidence as Gold lets one believe it, what was left out in words, and the names of functions that were."""
+    """Evidence that agrees with Gold, descriptions of what was left out, and the names of left-out functions."""
 
     evidence: list[Evidence]
     notes: tuple[str, ...] = ()
@@ -98,33 +97,34 @@ def believable_evidence(evidence: Sequence[Evidence], *, sequences: bool = True)
     >>> print(*believable_evidence([Gold(list("abcdefgh"), ["A"] * 8), candidates]).notes)
     candidate labels admit 0 of 8 labels of Gold, by tokens that both have: left out
     """
-    functions, doubtful, said = _wrong_functions(evidence)
+    functions, doubtful, notes = _wrong_functions(evidence)
     admitted, judged = _admitted(evidence)
     candidates = judged > 0 and at_most(admitted, judged, TRUE) < CHANCE
     if candidates:
         counts = f"{admitted:,} of {judged:,}"
-        said.append(f"candidate labels admit {counts} labels of Gold, by tokens that both have: left out")
+        notes.append(f"candidate labels admit {counts} labels of Gold, by tokens that both have: left out")
     answers = [[piece.x for piece in evidence if isinstance(piece, Companion) and piece.z == z] for z in (1, -1)]
     look = likeness([piece.x for piece in evidence if isinstance(piece, Gold)], *answers, sequences=sequences)
     if look.contradicted:
         by = "by the order of their tokens" if sequences else "by their features"
         counts = f"{look.like_bad:,} of {look.judged:,}"
-        said.append(f"companion answers: {counts} labelled inputs look like the bad ones, {by}: left out")
-    kept = without(evidence, functions, candidates=candidates, companions=look.contradicted)
-    return BelievableEvidence(kept, tuple(said), functions, candidates, look.contradicted, doubtful)
+        notes.append(f"companion answers: {counts} labelled inputs look like the bad ones, {by}: left out")
+    rest = without(evidence, functions, candidates=candidates, companions=look.contradicted)
+    return BelievableEvidence(rest, tuple(notes), functions, candidates, look.contradicted, doubtful)
 
 
 def without(
     evidence: Sequence[Evidence], functions: Sequence[str], *, candidates: bool, companions: bool
 ) -> list[Evidence]:
-    """The evidence without the votes of some functions, and without candidates and answers if so asked.
+    """The evidence without the votes of some functions and, on request, without candidates and companion answers.
 
-    What is left of votes and candidates is text; of inputs that are called good or bad nobody knows what they are.
+    Without their votes or candidates, inputs remain as unlabelled text. Inputs without their good or bad answers are
+    dropped.
     """
-    kept = [_without(piece, functions) if functions and isinstance(piece, Voted) else piece for piece in evidence]
+    rest = [_without(piece, functions) if functions and isinstance(piece, Voted) else piece for piece in evidence]
     return [
         _text(piece) if _is_empty(piece) or (candidates and isinstance(piece, Candidates)) else piece
-        for piece in kept
+        for piece in rest
         if not (companions and isinstance(piece, Companion))
     ]
 
@@ -138,29 +138,29 @@ def _text(piece: Evidence) -> Unlabeled:
 
 
 def _wrong_functions(evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
-    """The functions that are mostly wrong on labelled inputs, those that may be, and words about both."""
+    """The functions that are mostly wrong on labelled inputs, those that may be, and descriptions of both."""
     right, judged = _judged(evidence)
     chance = {name: at_most(right[name], judged[name], 0.5) for name in judged}
     wrong = tuple(name for name in judged if chance[name] < CHANCE)
     doubtful = tuple(name for name in judged if CHANCE <= chance[name] < DOUBT)
     counts = {name: f"{right[name]:,} of {judged[name]:,}" for name in judged}
-    said = [f"the function {name} is right in {counts[name]} votes on labelled inputs: left out" for name in wrong]
+    notes = [f"the function {name} is right in {counts[name]} votes on labelled inputs: left out" for name in wrong]
     if doubtful:
         named = ", ".join(f"{name} ({counts[name]} right)" for name in doubtful)
-        said.append(f"look at these functions, which have too few votes on labelled inputs to judge: {named}: kept")
+        notes.append(f"look at these functions, which have too few votes on labelled inputs to judge: {named}: kept")
     if judged.total() and (silent := _voting(evidence) - {name for name in judged if judged[name]}):
-        said.append(f"functions without a vote on labelled inputs cannot be judged: {', '.join(sorted(silent))}: kept")
-    return wrong, doubtful, said
+        notes.append(f"functions without a vote on labelled inputs cannot be judged: {', '.join(sorted(silent))}: kept")
+    return wrong, doubtful, notes
 
 
 def _voting(evidence: Sequence[Evidence]) -> set[str]:
     """The functions that vote somewhere."""
     votes = (piece.votes.items() for piece in evidence if isinstance(piece, Voted))
-    return {name for items in votes for name, said in items if said is not None and any(map(voted_labels, said))}
+    return {name for items in votes for name, row in items if row is not None and any(map(voted_labels, row))}
 
 
 def _judged(evidence: Sequence[Evidence]) -> tuple[Counter[str], Counter[str]]:
-    """How many votes of each function on labelled inputs are right, and how many there are."""
+    """For each function, the numbers of right votes and of all votes on labelled inputs."""
     right: Counter[str] = Counter()
     judged: Counter[str] = Counter()
     voted = [piece for piece in evidence if isinstance(piece, Voted)]
@@ -171,8 +171,8 @@ def _judged(evidence: Sequence[Evidence]) -> tuple[Counter[str], Counter[str]]:
         y = truth.get(content_key(piece.x))
         if y is None:
             continue
-        for name, said in piece.votes.items():
-            for vote, label in zip(() if said is None else said, _listed(y)):
+        for name, row in piece.votes.items():
+            for vote, label in zip(() if row is None else row, _listed(y)):
                 named = voted_labels(vote)
                 judged[name] += bool(named)
                 right[name] += label in named
@@ -180,12 +180,12 @@ def _judged(evidence: Sequence[Evidence]) -> tuple[Counter[str], Counter[str]]:
 
 
 def _admitted(evidence: Sequence[Evidence]) -> tuple[int, int]:
-    """How many labels of Gold the candidates of the same tokens admit, and how many such tokens there are."""
+    """The number of Gold labels that candidates of the same tokens admit, and the number of such tokens."""
     sets: dict[Hashable, set[Any]] = {}
     for piece in evidence:
         if isinstance(piece, Candidates) and piece.y is not None and isinstance(piece.x, list | tuple):
             for token, labels in zip(piece.x, piece.y):
-                if is_listed(labels):  # anything but a set of labels is refused later, with its place
+                if is_listed(labels):  # other values are refused later, with their place
                     sets.setdefault(content_key(token), set()).update(filter(is_hashable, labels))
     admitted = judged = 0
     for piece in evidence if sets else ():
@@ -202,4 +202,4 @@ def _listed(y: Any) -> Sequence[Any]:
 
 
 def _without(piece: Voted, names: Sequence[str]) -> Voted:
-    return replace(piece, votes={name: said for name, said in piece.votes.items() if name not in names})
+    return replace(piece, votes={name: row for name, row in piece.votes.items() if name not in names})

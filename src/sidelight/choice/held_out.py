@@ -1,10 +1,10 @@
-"""How good plans are on Gold that they did not see, and how sure that is.
+"""Scores of plans on held-out Gold, with standard errors.
 
-Every held-out sentence counts by (right, predicted, there are): its spans, or its tokens, where the last two are the
-same. The score is F = 2 Σ right / (Σ predicted + Σ there are), which of tokens is accuracy. Its sampling error, and
-that of a difference on the same sentences, is by the delta method: the influence of sentence i is
-(2 right_i − F (predicted_i + there_i)) / (Σ predicted + Σ there are), and sentences are independent. Where a sentence
-was held out several times, by repeated folds, it still counts as one, with the means of its counts.
+Every held-out sentence has the counts (right, predicted, gold) of its spans or of its tokens; for tokens the last two
+are equal. The score is F = 2 Σ right / (Σ predicted + Σ gold); for tokens this is accuracy. Its standard error, and
+that of a difference on the same sentences, follows from the delta method: the influence of sentence i is (2 right_i − F
+(predicted_i + gold_i)) / (Σ predicted + Σ gold), and sentences are independent. A sentence held out several times, by
+repeated folds, counts once, with the means of its counts.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from sidelight.evaluate.gold_folds import GoldFolds
 from sidelight.evaluate.spans import span_counts
 from sidelight.evidence import Gold
 
-Counted = Callable[[Sequence[Any], Sequence[Gold]], Floats]  # guesses for Gold: right, predicted, there are [N, 3]
+Counted = Callable[[Sequence[Any], Sequence[Gold]], Floats]  # outputs for Gold: right, predicted, gold [N, 3]
 FOLDS = 5
 FEWEST = 4  # labelled inputs below which nothing is held out
-REPEATS = ((30, 3), (100, 2))  # up to so many labelled inputs: how often all of them are held out
+REPEATS = ((30, 3), (100, 2))  # (maximum labelled inputs, how often each is held out)
 
 
 class Block(NamedTuple):
-    """One fold: the Gold that is held out, by its number among the Gold."""
+    """One fold: the held-out Gold, by its number among the Gold."""
 
     number: int
     held_out: list[int]
 
 
 def blocks(count: int, seed: int) -> list[Block]:
-    """Folds of `count` labelled inputs, fewer of them the more inputs there are; none where these are too few.
+    """Folds of `count` labelled inputs: the more inputs, the fewer folds; none if there are too few inputs.
 
     >>> [block.held_out for block in blocks(200, 0)][0][:3], len(blocks(20, 0)), len(blocks(3, 0))
     ([7, 27, 28], 15, 0)
@@ -47,7 +47,7 @@ def blocks(count: int, seed: int) -> list[Block]:
 
 
 def label_counts(metric: str, *, sequences: bool) -> Counted:
-    """What outputs of labels count for."""
+    """The function that counts outputs of labels for a metric."""
 
     def counted(guesses: Sequence[Any], held_out: Sequence[Gold]) -> Floats:
         right = [piece.y for piece in held_out]
@@ -62,14 +62,14 @@ def label_counts(metric: str, *, sequences: bool) -> Counted:
 
 @dataclass(slots=True)
 class HeldOut:
-    """What one plan did on held-out Gold, fold by fold."""
+    """The results of one plan on held-out Gold, fold by fold."""
 
     folds: dict[int, tuple[list[int], Floats]] = field(default_factory=dict)  # fold: sentences, counts [n, 3]
     seconds: float = 0.0
-    failure: str | None = None  # why it cannot be used
+    failure: str | None = None  # why the plan cannot be used
 
     def means(self, among: Iterable[int]) -> Floats:
-        """The mean counts of every sentence that was held out in these folds, by sentence. # [M, 3]"""
+        """The mean counts of every sentence held out in these folds. # [M, 3]"""
         total: dict[int, Floats] = {}
         times: dict[int, int] = {}
         for fold in among:
@@ -83,7 +83,7 @@ class HeldOut:
         return score_of(self.means(self.folds))
 
     def ahead_of(self, other: HeldOut) -> tuple[float, float]:
-        """How far this is ahead of another where both were tried, and the standard error of that."""
+        """The lead over another plan on common folds, and its standard error."""
         both = sorted(self.folds.keys() & other.folds.keys())
         return difference(self.means(both), other.means(both))
 
@@ -99,7 +99,7 @@ def score_of(counts: Floats) -> tuple[float, float]:
 
 
 def difference(a: Floats, b: Floats) -> tuple[float, float]:
-    """How far the counts a [N, 3] are ahead of b on the same sentences, and the standard error of that.
+    """The lead of counts a [N, 3] over b on the same sentences, and its standard error.
 
     >>> ahead, error = difference(np.array([[2.0, 2.0, 2.0]] * 4), np.array([[1.0, 2.0, 2.0]] * 4))
     >>> ahead, error

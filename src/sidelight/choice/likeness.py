@@ -1,15 +1,15 @@
-"""Whether labelled inputs look like the inputs that are called good, or like those that are called bad.
+"""Whether labelled inputs look like the good or like the bad inputs of companion evidence.
 
-An input that has a label has a good output, so labelled inputs should look like the good ones. Two models of pairs of
-neighbouring tokens (by the word in lower case, by its shape, by ending and shape; by every column or named value) learn
-what good and bad inputs look like; where they saw nothing they are level. The score of an input is the mean logarithm
-of what the one gives over what the other gives, less the same of its own tokens in random order: so the order counts,
-and words that only one side has do not. Inputs that are no sequences are scored by their features.
+A labelled input has a good output, so labelled inputs should look like the good ones. Two models of pairs of
+neighbouring tokens (by the lower-case word, by its shape, by ending and shape; by every column or named value) are
+estimated from good and from bad inputs; for unseen pairs they are equal. The score of an input is the mean log-ratio of
+the two models, minus the same for its own tokens in random order. So only the order counts, and not words that only one
+side has. Inputs that are not sequences are scored by their features.
 
-Answers are contradicted where two things hold that would be chance with a probability of less than `CHANCE` each:
-labelled inputs are more often on the side of the bad ones, and they are below good inputs that the models did not see.
-The second is for answers that have nothing to do with the order: there both models are noise, and so is the side.
-Answers about labelled inputs themselves need no models: most of these inputs must not be called bad.
+Answers are contradicted if two conditions hold, each with a p-value below `CHANCE`: labelled inputs are more often on
+the side of the bad inputs, and they score below good inputs that the models did not see. The second condition is for
+answers that do not depend on the order: then both models are noise, and so is the side. Answers about labelled inputs
+themselves need no models: most of these answers must not be "bad".
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from sidelight.describe import content_key
 from sidelight.features.structured.relation_features import shape
 
 CHANCE = 0.05
-MOST_GOLD, MOST_ANSWERS = 200, 500  # inputs that are looked at; of good and of bad ones each
-FOLDS = 4  # of answers: an input is scored by what was learned from the others
+MOST_GOLD, MOST_ANSWERS = 200, 500  # maximum number of inputs used; of good and bad ones each
+FOLDS = 4  # folds of answers: an input is scored by models of the other folds
 SHUFFLES = 5  # of every input
-BACKOFF = 2.0  # so many sights of a token before half of what followed it is believed
-LONGEST, ENDING = 12, 3  # letters of a shape, and of an ending
-MOST_NAMES = 6  # values of a token that are looked at
+BACKOFF = 2.0  # pseudo-count: with this many occurrences, a token's estimates get half the weight
+LONGEST, ENDING = 12, 3  # maximum letters of a shape, and of an ending
+MOST_NAMES = 6  # maximum number of values of a token used
 
 View = list[Any]  # one value for each token of an input
 
 
 class Likeness(NamedTuple):
-    """How many labelled inputs look like the bad ones, of so many that look like either."""
+    """The number of labelled inputs that look like the bad ones, out of those that look like either."""
 
     like_bad: int = 0
     judged: int = 0
@@ -43,7 +43,7 @@ class Likeness(NamedTuple):
 
 
 def likeness(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any], *, sequences: bool) -> Likeness:
-    """How labelled inputs look beside the good and the bad ones; nothing is judged where tokens are numbers.
+    """Compare labelled inputs with the good and the bad ones; without a result if tokens are numbers.
 
     >>> good = [["to", "be"], ["or", "not", "to", "be"], ["not", "to", "be"]] * 4
     >>> bad = [x[::-1] for x in good]
@@ -56,7 +56,7 @@ def likeness(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any], *, se
     answers = [_spread(good, MOST_ANSWERS), _spread(bad, MOST_ANSWERS)]
     sizes = [sum(len(x) if hasattr(x, "__len__") else 1 for x in xs) for xs in answers]
     answers = [_spread(xs, len(xs) * min(sizes) // max(1, size)) for xs, size in zip(answers, sizes)]
-    sides = [_spread(gold, MOST_GOLD), *answers]  # as much of good as of bad
+    sides = [_spread(gold, MOST_GOLD), *answers]  # equally many good and bad ones
     views = _views([x for side in sides for x in side], sequences=sequences) if all(sides) else []
     if not views:
         return Likeness()
@@ -77,19 +77,19 @@ def _mostly_bad(bad: int, good: int) -> bool:
     return at_most(good, good + bad, 0.5) < CHANCE
 
 
-def at_most(found: int, of: int, share: float) -> float:
-    """The probability that there are at most so many, where each is there with a probability of `share`.
+def at_most(successes: int, of: int, share: float) -> float:
+    """The probability of at most `successes` out of `of`, each with probability `share`.
 
     >>> at_most(1, 3, 0.5)
     0.5
     """
     from scipy.special import bdtr
 
-    return float(bdtr(found, of, share))
+    return float(bdtr(successes, of, share))
 
 
 def _direct(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any]) -> Likeness:
-    """Labelled inputs that there are answers about, taken at their word."""
+    """Labelled inputs for which there are answers, judged by these answers."""
     called_good, called_bad = ({content_key(x) for x in xs} for xs in (good, bad))
     keys = [content_key(x) for x in gold] if called_good or called_bad else []
     wrong, right = (
@@ -100,12 +100,12 @@ def _direct(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any]) -> Lik
 
 
 def _spread(xs: Sequence[Any], most: int) -> list[Any]:
-    """At most so many of the inputs, from all over the list."""
+    """At most `most` of the inputs, spread over the whole list."""
     return [xs[i * len(xs) // most] for i in range(most)] if len(xs) > most else list(xs)
 
 
 def _views(xs: Sequence[Any], *, sequences: bool) -> list[list[View]]:
-    """Every view of all inputs; none where tokens hold nothing that can be counted."""
+    """Every view of all inputs; none if tokens have no countable values."""
     if not sequences:
         atoms = [_named(x) for x in xs]
         return [[list(one.items()) for one in atoms if one is not None]] if None not in atoms else []
@@ -137,7 +137,7 @@ def _columns(token: Sequence[Any]) -> View:
 
 
 def _named(token: Any) -> dict[Any, Any] | None:
-    """The values of a token by their names: of a dict, or of strings that read name=value or name alone.
+    """The values of a token by name: of a dict, or of strings of the form name=value or name.
 
     >>> _named({"w=on": 1.0, "tag": "RP"}), _named(["w=on", "title"]), _named(3.0)
     ({'w': 'on', 'tag': 'RP'}, {'w': 'on', 'title': ''}, None)
@@ -153,7 +153,7 @@ def _named(token: Any) -> dict[Any, Any] | None:
 
 
 class Pairs(NamedTuple):
-    """Places of neighbouring tokens among those of all inputs (-1 is a border), and the input that they are of."""
+    """Positions of neighbouring tokens among those of all inputs (-1 is a border), and their input."""
 
     before: Ints  # [P]
     after: Ints  # [P]
@@ -161,7 +161,9 @@ class Pairs(NamedTuple):
 
 
 def _pairs(lengths: Ints, *, ordered: bool, rng: np.random.Generator | None = None) -> Pairs:
-    """The pairs of inputs of these lengths, their tokens in random order if so asked; without order, all after -1."""
+    """The pairs of inputs of these lengths, with tokens in random order if `rng` is given; without order, each token
+    follows -1.
+    """
     starts = np.concatenate([[0], np.cumsum(lengths)])
     owner = np.repeat(np.arange(len(lengths)), lengths)
     places = np.arange(starts[-1])
@@ -174,7 +176,7 @@ def _pairs(lengths: Ints, *, ordered: bool, rng: np.random.Generator | None = No
 
 
 def _scores(view: Sequence[View], side: Ints, fold: Ints, *, ordered: bool) -> Floats:
-    """The scores of inputs [N] in one view, each by what was learned from good and bad ones of other folds."""
+    """The scores of inputs [N] in one view, each by models of the good and bad inputs of other folds."""
     numbers: dict[Any, int] = {}
     codes = np.array([numbers.setdefault(value, len(numbers)) for x in view for value in x] + [len(numbers)])
     lengths = np.array([len(x) for x in view])
@@ -188,7 +190,7 @@ def _scores(view: Sequence[View], side: Ints, fold: Ints, *, ordered: bool) -> F
 
 
 def _ratios(codes: Ints, seen: Pairs, side: Ints, fold: Ints) -> Callable[[Pairs], Floats]:
-    """Models of what follows what, by side and fold, and from them the mean log ratio of every input [N]."""
+    """Bigram models by side and fold, and from them the mean log-ratio of every input [N]."""
     size = int(codes.max()) + 1
     keys = codes[seen.before] * size + codes[seen.after]
     answers = np.flatnonzero(side[seen.owner] > 0)
@@ -199,29 +201,31 @@ def _ratios(codes: Ints, seen: Pairs, side: Ints, fold: Ints) -> Callable[[Pairs
     after = np.bincount(codes[seen.after][answers], minlength=size) + 1.0
     prior = after / after.sum()
 
-    def ratios(asked: Pairs) -> Floats:
-        first, second, folds = codes[asked.before], codes[asked.after], fold[asked.owner]
+    def ratios(queries: Pairs) -> Floats:
+        first, second, folds = codes[queries.before], codes[queries.after], fold[queries.owner]
         key = first * size + second
         place = np.minimum(np.searchsorted(known, key), len(known) - 1)
         together = np.where(known[place] == key, pairs[:, folds, place], 0.0)
         alone = firsts[:, folds, first]
         share = alone.mean(axis=0) / (alone.mean(axis=0) + BACKOFF)  # the same for both sides
         usual = np.broadcast_to(prior[second], alone.shape)
-        told = np.divide(together, alone, out=usual.copy(), where=alone > 0)
-        good, bad = share * told + (1.0 - share) * usual
-        return np.bincount(asked.owner, np.log(good / bad), len(side)) / np.bincount(asked.owner, minlength=len(side))
+        shares = np.divide(together, alone, out=usual.copy(), where=alone > 0)
+        good, bad = share * shares + (1.0 - share) * usual
+        return np.bincount(queries.owner, np.log(good / bad), len(side)) / np.bincount(
+            queries.owner, minlength=len(side)
+        )
 
     return ratios
 
 
 def _tally(where: Ints, what: Ints, size: int) -> Floats:
-    """How often there is what, on either side, in all folds but one. # [2, folds, size]"""
+    """Counts on either side, in all folds but one. # [2, folds, size]"""
     counts = np.bincount(where * size + what, minlength=2 * FOLDS * size).reshape(2, FOLDS, size)
     return np.asarray(counts.sum(axis=1, keepdims=True) - counts, dtype=np.float64)
 
 
 def _below(some: Floats, others: Floats) -> float:
-    """The probability that some are as far below others, by ranks, where both are alike (Mann-Whitney)."""
+    """The p-value that some scores are below others, by ranks (Mann-Whitney)."""
     from scipy.special import ndtr
 
     others = np.sort(others)

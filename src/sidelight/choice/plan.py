@@ -1,9 +1,9 @@
-"""Ways to learn from what there is: the fixed choice for the kinds of evidence at hand, and what could be better.
+"""Plans for learning: the fixed choice for the available kinds of evidence, and its alternatives.
 
-The fixed choice is one likelihood over everything that has a loss (Gold, partial and candidate labels, votes, companion
-answers), rules in prediction, and classes of words from whatever text there is (`features.word_classes`). What could be
-better is less: a kind left out, lower prices for what is indirect, Gold alone; or, with rules and unlabelled inputs,
-constraint-driven learning over the same CRF.
+The fixed choice is one likelihood over all evidence with a loss (Gold, partial and candidate labels, votes, companion
+answers), rules in prediction, and word classes from all text (`features.word_classes`). The alternatives use less: a
+kind is left out, indirect evidence gets lower prices, or Gold is used alone. With rules and unlabelled inputs,
+constraint-driven learning over the same CRF is a further alternative.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ WORDS = {
     RULES: "rules",
     TEXT: "word classes from the text",
 }
-LOWER = 0.1  # of the usual price of indirect evidence
+LOWER = 0.1  # factor of the usual price of indirect evidence
 GOLD = 10.0  # price of Gold in a likelihood: better than 1 on all corpora tried, most of all with few labels
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a person brings to a fit, as far as the choice of a learner depends on it."""
+    """The evidence and parameters of a fit on which the choice of a learner depends."""
 
-    kinds: frozenset[str]  # of evidence beside Gold, with `RULES` of the estimator, and `TEXT` to learn classes from
+    kinds: frozenset[str]  # other than Gold, with `RULES` of the estimator, and `TEXT` for word classes
     gold: bool = True
-    input_rules: bool = False  # unlabelled inputs bring rules of their own
-    margins: bool = False  # costs or a loss are given, which margins alone heed
+    input_rules: bool = False  # unlabelled inputs have their own rules
+    margins: bool = False  # costs or a loss are set, which only margin learners use
     hidden: bool = False  # labels have states
     sequences: bool = True
-    prices: tuple[tuple[str, float], ...] = ()  # as the person set them
+    prices: tuple[tuple[str, float], ...] = ()  # as set by the user
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One way to learn: by which learner, from which kinds of evidence beside Gold, at which prices."""
+    """One way to learn: a learner, the kinds of evidence besides Gold, and their prices."""
 
     learner: Recipe
     kinds: frozenset[str]
@@ -56,7 +56,7 @@ class Plan:
     gold: bool = True  # whether there is any
 
     def takes(self, kind: str) -> bool:
-        """Whether evidence of a kind is learned from."""
+        """Whether the plan learns from a kind of evidence."""
         return kind == "gold" or kind in self.kinds
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ def _listed(kinds: frozenset[str]) -> str:
 
 
 def fixed_plan(offer: Offer) -> Plan:
-    """What is chosen unless something else is clearly better.
+    """The plan that is chosen unless another one is clearly better.
 
     >>> print(fixed_plan(Offer(frozenset({"candidates", "text"}))))
     partial_crf from gold, candidate labels, word classes from the text
@@ -111,7 +111,7 @@ def fixed_plan(offer: Offer) -> Plan:
 
 
 def alternatives(offer: Offer, plan: Plan) -> list[Plan]:
-    """Plans that differ from one in a single respect, and Gold alone.
+    """Plans that differ from this one in a single respect, and Gold alone.
 
     >>> offer = Offer(frozenset({"candidates", "rules"}))
     >>> for one in alternatives(offer, fixed_plan(offer)):
@@ -134,22 +134,22 @@ def alternatives(offer: Offer, plan: Plan) -> list[Plan]:
 
 
 def gold_alone(offer: Offer) -> Plan:
-    """Learning from Gold and nothing else."""
+    """The plan that uses only Gold."""
     return _plan(offer, frozenset(), offer.prices)
 
 
 def of_kinds(offer: Offer, kinds: frozenset[str]) -> Plan:
-    """Learning from Gold and these other kinds of evidence."""
+    """The plan that uses Gold and these other kinds of evidence."""
     return _plan(offer, kinds, offer.prices)
 
 
 def without(offer: Offer, plan: Plan, kind: str) -> Plan:
-    """The same without a kind of evidence."""
+    """The same plan without a kind of evidence."""
     return _plan(offer, plan.kinds - {kind}, plan.prices)
 
 
 def left_out(offer: Offer, plan: Plan) -> tuple[str, ...]:
-    """The kinds that are offered and not learned from; what unlabelled inputs say is their text.
+    """The offered kinds that the plan does not learn from; unlabelled inputs are used if their text is.
 
     >>> left_out(Offer(frozenset({"unlabeled", "votes"})), fixed_plan(Offer(frozenset({"votes"}))))
     ('unlabeled',)
@@ -158,20 +158,20 @@ def left_out(offer: Offer, plan: Plan) -> tuple[str, ...]:
     return tuple(kind for kind in WORDS if kind in offer.kinds and kind not in used)
 
 
-def unheard(offer: Offer, chosen: Plan) -> list[str]:
-    """What the learner of the fixed choice has no use for, and the chosen one neither, in words.
+def unheard(offer: Offer, choice: Plan) -> list[str]:
+    """Descriptions of evidence that neither the learner of the fixed choice nor the chosen one can use.
 
     >>> offer = Offer(frozenset({"unlabeled", "votes"}))
     >>> unheard(offer, fixed_plan(offer))
     ['left out: partial_crf does not learn from unlabelled inputs']
     """
     fixed = fixed_plan(offer)
-    kinds = frozenset(left_out(offer, fixed)) & frozenset(left_out(offer, chosen))
+    kinds = frozenset(left_out(offer, fixed)) & frozenset(left_out(offer, choice))
     return [f"left out: {fixed.learner.name} does not learn from {_listed(kinds)}"] if kinds else []
 
 
 def _cheaper(plan: Plan) -> list[Plan]:
-    """Lower prices for kinds that have a loss, where the person set none."""
+    """Lower prices for kinds with a loss, if the user set none."""
     prices = dict(plan.prices)
     open_prices = [kind for kind in WITH_LOSS if kind in plan.kinds and kind not in prices]
     if not open_prices:
@@ -182,7 +182,7 @@ def _cheaper(plan: Plan) -> list[Plan]:
 
 
 def _plan(offer: Offer, kinds: frozenset[str], prices: tuple[tuple[str, float], ...]) -> Plan:
-    """The plan of those of these kinds that its learner has a use for, at such of these prices as they have."""
+    """The plan for these kinds, restricted to those that its learner can use, at their prices."""
     kinds = _heard(offer, kinds)
     learner = _learner(offer, kinds)
     kept_prices = {kind: price for kind, price in prices if kind == "gold" or kind in kinds}
@@ -192,7 +192,7 @@ def _plan(offer: Offer, kinds: frozenset[str], prices: tuple[tuple[str, float], 
 
 
 def _heard(offer: Offer, kinds: frozenset[str]) -> frozenset[str]:
-    """The kinds that the learner of these kinds has a use for."""
+    """The kinds that their learner can use."""
     if not offer.gold and not offer.margins and not kinds & set(WITH_LOSS):
         kinds = kinds - {TEXT}  # HMMs emit words
     if offer.margins or not offer.gold or offer.input_rules:
@@ -216,7 +216,7 @@ def _learner(offer: Offer, kinds: frozenset[str]) -> Recipe:
     return recipes.partial_crf() if losses or offer.hidden else recipes.crf()
 
 
-LEAST_TEXT = 1000  # tokens without full labels from which on classes of words are learned
+LEAST_TEXT = 1000  # number of tokens without full labels from which word classes are learned
 
 
 def offer_of(evidence: Sequence[Evidence], params: Mapping[str, Any], *, sequences: bool) -> Offer:
@@ -240,7 +240,7 @@ def offer_of(evidence: Sequence[Evidence], params: Mapping[str, Any], *, sequenc
 
 
 def classed_features(evidence: Sequence[Evidence], *, seed: int) -> Templates:
-    """The usual features of words, with classes learned from the text of all inputs that are as they should be."""
+    """The standard features of words, with classes learned from the text of all valid inputs."""
     sentences = [piece.x for piece in evidence if not (isinstance(piece, Companion) and piece.z < 0)]
     usual = features_for(sentences)
     assert isinstance(usual, Templates)
@@ -248,7 +248,7 @@ def classed_features(evidence: Sequence[Evidence], *, seed: int) -> Templates:
 
 
 def _has_text(evidence: Sequence[Evidence]) -> bool:
-    """Whether there is text enough beside Gold, and tokens are strings or columns of them; all must be of one kind."""
+    """Whether there is enough text besides Gold, and all tokens are of one kind: strings, or columns of strings."""
     if not isinstance(features_for([piece.x for piece in evidence]), Templates):
         return False
     kinds = (*WITH_LOSS, "unlabeled")

@@ -1,9 +1,9 @@
-"""Plans tried side by side, fold by fold; what is clearly no better drops out early.
+"""Trials of several plans, fold by fold; plans that are clearly not better drop out early.
 
-All plans of a fold are fitted to the same evidence less the Gold that is held out. A plan leaves the race when, after
-`FEWEST_BLOCKS` folds, it is not ahead of the present choice, or less than half a standard error after one fold more;
-Gold alone stays, as the measure of what evidence is worth. Folds are repeated as long as something may be better. What
-a fit costs is counted in tokens, not in seconds, so that the same seed makes the same choice on any machine.
+All plans of a fold are fitted to the same evidence without the held-out Gold. A plan drops out if it is not ahead of
+the current choice after `FEWEST_BLOCKS` folds, or ahead by less than half a standard error after one more fold. Gold
+alone stays, as the baseline. Folds are repeated as long as another plan may be better. The cost of a fit is counted in
+tokens, not in seconds, so that the same seed makes the same choice on any machine.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from sidelight.parallel import threads
 from sidelight.parallel.place import Place
 
 FEWEST_BLOCKS = 2
-HALF = 0.5  # standard errors that a plan must be ahead to stay after another fold
+HALF = 0.5  # standard errors by which a plan must be ahead to stay after another fold
 FitAndPredict = Callable[[Plan, Sequence[Evidence], Sequence[Any]], list[Any]]
-Told = Callable[[int], None]  # how many fits are done
+Told = Callable[[int], None]  # called with the number of finished fits
 
 
 @dataclass(slots=True)
 class Race:
-    """Evidence, folds, and what every plan did so far."""
+    """Evidence, folds, and the results of every plan so far."""
 
     gold: Sequence[Gold]
     rest: Sequence[Evidence]
     blocks: Sequence[Block]
     fit_and_predict: FitAndPredict
     counted: Counted
-    budget: float  # in tokens learned from
+    budget: float  # in training tokens
     n_jobs: int | None
-    folds: int  # that hold out every sentence once
+    folds: int  # number of folds that together hold out every sentence once
     progress: Told | None = None
-    place: Place | None = None  # whose workers make fits of their own; None: threads
+    place: Place | None = None  # its workers run whole fits; None: threads
     results: dict[Plan, HeldOut] = field(default_factory=dict)
     spent: float = 0.0
     fits: int = 0
@@ -49,8 +49,8 @@ class Race:
     def run(self, champion: Plan, challengers: Sequence[Plan], *, always: Plan) -> None:
         """Try folds with the champion and `always`, and challengers as long as they are promising.
 
-        It is over when all folds were tried, when every sentence was held out and nothing promises to be better, or
-        when the budget is spent.
+        It ends when all folds were tried, when every sentence was held out and no challenger is promising, or when the
+        budget is spent.
         """
         racing = [plan for plan in challengers if plan not in (champion, always)]
         for count, block in enumerate(self.blocks, start=1):
@@ -66,7 +66,7 @@ class Race:
                 return
 
     def ahead(self, a: Plan, b: Plan) -> tuple[float, float]:
-        """How far a is ahead of b where both were tried, and the standard error of that."""
+        """The lead of a over b on common folds, and its standard error."""
         return self.results[a].ahead_of(self.results[b])
 
     def usable(self, plan: Plan) -> bool:
@@ -80,7 +80,7 @@ class Race:
         return ahead > 0.0 and ahead >= least * error
 
     def try_all(self, block: Block, plans: Sequence[Plan]) -> None:
-        """Fit and judge plans that have not been tried on this fold."""
+        """Fit and score plans that have not been tried on this fold."""
         for plan in plans:
             self.results.setdefault(plan, HeldOut())
         todo = [plan for plan in plans if self._open(plan, block.number)]
@@ -88,7 +88,7 @@ class Race:
         known = [piece for i, piece in enumerate(self.gold) if i not in out]
         held_out = [self.gold[i] for i in block.held_out]
         hidden = {content_key(piece.x) for piece in held_out}
-        # nothing is said of what is held out
+        # no evidence about held-out inputs
         rest = [piece for piece in self.rest if content_key(piece.x) not in hidden]
 
         def one(plan: Plan) -> tuple[Floats | None, float, str | None]:
@@ -111,7 +111,7 @@ class Race:
             self.progress(self.fits)
 
     def _abreast(self, one: Callable[[Plan], Any], plans: Sequence[Plan]) -> list[Any]:
-        """The results of a function of each plan."""
+        """The results of a function for each plan, in parallel."""
         if self.place is None or not self.place.remote or len(plans) < 2:
             return threads(one, plans, n_jobs=self.n_jobs)
         results = dict(self.place.each_done(_of_plan, plans, one))
@@ -127,10 +127,10 @@ def _of_plan(plan: Plan, one: Callable[[Plan], Any]) -> Any:
 
 
 def _taken(plan: Plan, gold: Sequence[Evidence], rest: Sequence[Evidence]) -> list[Evidence]:
-    """Gold and the other evidence that a plan takes."""
+    """Gold and the other evidence that a plan uses."""
     return [*gold, *(piece for piece in rest if plan.takes(piece.kind))]
 
 
 def tokens_in(evidence: Sequence[Evidence]) -> int:
-    """How many tokens there are; an input that is not a sequence counts as one."""
+    """The number of tokens; an input that is not a sequence counts as one."""
     return sum(len(piece.x) if isinstance(piece.x, list | tuple) else 1 for piece in evidence)

@@ -1,4 +1,6 @@
-"""What was chosen, and why: every plan that was tried, its score and spread, and what each kind of evidence did."""
+"""The report of the automatic choice: every plan that was tried, its score and standard error, and the effect of each
+kind of evidence.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,10 @@ class Candidate:
     """One plan on held-out Gold, in per cent."""
 
     plan: Plan
-    score: float | None  # None where it could not be fitted
+    score: float | None  # None if it could not be fitted
     spread: float | None  # its standard error
-    ahead: float | None  # of the fixed choice, on the same sentences
-    error: float | None  # standard error of that
+    ahead: float | None  # lead over the fixed choice, on the same sentences
+    error: float | None  # standard error of the lead
     folds: int
     seconds: float
     failure: str | None = None
@@ -32,7 +34,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class KindVerdict:
-    """What a kind of evidence did on held-out Gold: the plan with it against the plan without it, in per cent."""
+    """The effect of a kind of evidence on held-out Gold: the plan with it against the plan without it, in per cent."""
 
     kind: str
     verdict: str  # "helps", "no difference", "harms", "not tried"
@@ -53,10 +55,10 @@ class KindVerdict:
             "harms": "did harm",
             "not tried": "could not be judged",
         }
-        said = words[self.verdict]
+        verdict = words[self.verdict]
         if self.gain is not None and self.error is not None and not self.kept and self.gain > self.error:
-            said = "helped the first choice; the chosen one is as good without it"
-        return f"{'kept' if self.kept else 'left out'}: {WORDS[self.kind]} {said}{shown}"
+            verdict = "helped the first choice; the chosen one is as good without it"
+        return f"{'kept' if self.kept else 'left out'}: {WORDS[self.kind]} {verdict}{shown}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +66,18 @@ class ChoiceReport:
     """The report of `learner="auto"`: `chosen` is the plan, `reasons` say why, in words."""
 
     chosen: Plan
-    fixed: Plan  # what would have been chosen without looking
+    fixed: Plan  # the choice without cross-validation
     metric: str  # "accuracy" or "span_f1"
     reasons: tuple[str, ...]
     candidates: tuple[Candidate, ...] = ()
     kinds: tuple[KindVerdict, ...] = ()
-    left_out: tuple[str, ...] = ()  # kinds of evidence that were given and are not learned from
+    left_out: tuple[str, ...] = ()  # kinds of evidence that were given but not used
     false_rules: tuple[str, ...] = ()  # names of rules that Gold contradicts
     wrong_functions: tuple[str, ...] = ()  # names of labelling functions that Gold contradicts
-    doubtful_functions: tuple[str, ...] = ()  # of those that are mostly wrong there, in too few votes
+    doubtful_functions: tuple[str, ...] = ()  # names of functions that are mostly wrong there, but with too few votes
     wrong_candidates: bool = False  # whether Gold contradicts the candidate labels
-    wrong_companions: bool = False  # whether labelled inputs look like those that are called bad
-    labelled: int = 0  # inputs that were held out, in turn
+    wrong_companions: bool = False  # whether labelled inputs look like the bad ones
+    labelled: int = 0  # number of inputs that were held out
     folds: int = 0
     fits: int = 0
     seconds: float = 0.0
@@ -102,7 +104,7 @@ class ChoiceReport:
         }
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """The candidates as text: how they differ from the first, score, ahead of the first, folds."""
+        """The candidates as text: difference from the first, score, lead over the first, folds."""
         rows = []
         for one in self.candidates:
             name = ("* " if one.plan == self.chosen else "  ") + in_brief(one.plan, self.fixed)

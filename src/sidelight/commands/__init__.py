@@ -1,1 +1,1 @@
-"""The commands of the command line, one a file; `sidelight.cli` puts them together."""
+"""The commands of the command line, one per file; `sidelight.cli` combines them."""

@@ -1,4 +1,4 @@
-"""`sidelight align`: word alignment of parallel text, learned, applied and judged."""
+"""`sidelight align`: trains, applies and evaluates word alignment of parallel text."""
 
 from __future__ import annotations
 

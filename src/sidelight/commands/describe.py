@@ -1,4 +1,4 @@
-"""`sidelight describe`: what there is to learn from."""
+"""`sidelight describe`: a summary of evidence."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class CountedInput:
-    """An input with as many slots as it is long."""
+    """A stand-in for an input, with its number of slots as length."""
 
     x: Any
     slots: int
@@ -60,7 +60,7 @@ class CountedInput:
 
 
 def as_slots(structure: Any, evidence: Sequence[Evidence]) -> list[Evidence]:
-    """The evidence with choices, by their numbers, instead of outputs."""
+    """The evidence with numbers of choices instead of outputs."""
     lengths = structure.batch([piece.x for piece in evidence]).lengths.tolist()
     return [_piece(structure, piece, CountedInput(piece.x, length)) for piece, length in zip(evidence, lengths)]
 

@@ -1,4 +1,4 @@
-"""`sidelight evaluate`: how good a model is, and whether it is better than another."""
+"""`sidelight evaluate`: scores of a model, and a comparison with another model."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def command(
     scheme: Annotated[
         Literal["auto", "bio", "IOB1", "BIOES", "BILOU", "runs"],
         typer.Option(
-            case_sensitive=False,  # "BIO" is what train calls it
+            case_sensitive=False,  # train has "BIO"
             help="How to read spans: from labels such as B-X in any scheme (bio) or a given one, or as runs of equal "
             "labels; auto decides by the labels.",
         ),
@@ -118,14 +118,14 @@ def command(
         }
         refuse(entry.name, without_meaning)
         scored = Scored(entry, read_items(entry, file, format, "gold"), seconds, jobs, place)
-        text, values = scored.told(str(model), under_rules(loaded, entry, rules), against)
+        text, values = scored.report(str(model), under_rules(loaded, entry, rules), against)
         write_json(values, json)
         write(text, None)
         return
     limited(loaded, seconds)
     if against is None and tool_of(file, format) is None:
-        reads, told = [file, model, *(rules or ())], [format, label_column, scheme, inference]
-        journal = Journal(json.with_name(json.name + ".journal"), run_mark(reads, told)) if resume and json else None
+        reads, reading = [file, model, *(rules or ())], [format, label_column, scheme, inference]
+        journal = Journal(json.with_name(json.name + ".journal"), run_mark(reads, reading)) if resume and json else None
         with nullcontext() if journal is None or json is None else journal.alone(json):
             tally = _tally(model, file, format, label_column, scheme, journal, rules, inference, jobs, place)
             first = tally.evaluation()
@@ -150,7 +150,7 @@ def command(
         comparison = compare(truth, guesses, others, metric=metric, scheme=scheme)
         text = f"{model}\n{first}\n\n{against}\n{second}\n\n{comparison}\n"
         values["against"] = {"model": str(against), **second.as_dict()}
-        values["comparison"] = told_comparison(comparison)
+        values["comparison"] = comparison_values(comparison)
     write_json(values, json)
     write(text, None)
 
@@ -167,7 +167,7 @@ def _tally(
     jobs: int,
     place: str | None,
 ) -> Tally:
-    """The scores of a file, which is read some at a time; with a journal, from where an earlier run was stopped."""
+    """The scores of a file, read piece by piece; with a journal, continues an earlier run."""
     from sidelight.evaluate.tally import Tally
 
     model, predict = predictor(path, rules, inference)
@@ -175,11 +175,11 @@ def _tally(
     after, tally = START, Tally(scheme)
     if journal is not None:
         with reading(journal.path, remedy=REMEDY):
-            if (said := journal.said()) is not None:
-                after, tally = said[0], Tally.of_dict(mapping_of(said[1], "tally"))
+            if (entry := journal.last_entry()) is not None:
+                after, tally = entry[0], Tally.of_dict(mapping_of(entry[1], "tally"))
         note_resumed(after)
 
-    def told(last: Position) -> None:
+    def record(last: Position) -> None:
         if journal is not None:
             journal.tell(last, tally=tally.as_dict())
 
@@ -189,33 +189,35 @@ def _tally(
             note_missing_rules(model)
             for last, tally_of_piece in _tallies_there(where, model, corpus, file, after, scheme):
                 tally = tally.together(tally_of_piece)
-                told(last)
+                record(last)
         else:
             for piece, evidence in corpus.pieces("gold", file, after=after):
                 tally = _counted(piece, evidence, model, lambda xs: predict(xs, jobs, place), tally)
-                told(piece.last)
+                record(piece.last)
     return tally
 
 
 def _tallies_there(
     place: Place, model: Any, corpus: StoredCorpus, file: Path, after: Position, scheme: Scheme
 ) -> Iterator[tuple[Position, Tally]]:
-    """Where each piece of a file ends, and its scores, by workers."""
+    """The end of each piece of a file, and its scores, computed by workers."""
     first: Any = None
     pieces = file_pieces(file, corpus.format, after=after, parts=PARTS)
     full = (piece for piece in pieces if not piece.is_blank)
-    for told, last, tally in pieces_there(place, _tallied_there, full, model, corpus, file, scheme, place.n_jobs):
-        first = first or told
-        check_columns(first, told)
+    for piece_first, last, tally in pieces_there(
+        place, _tallied_there, full, model, corpus, file, scheme, place.n_jobs
+    ):
+        first = first or piece_first
+        check_columns(first, piece_first)
         yield last, tally
-    if first is None and not after.begin:  # there is nothing: say so in the words of the reader
+    if first is None and not after.begin:  # the file is empty: raise the reader's error
         next(corpus.pieces("gold", file))
 
 
 def _tallied_there(
     piece: TextPiece, model: Any, corpus: StoredCorpus, file: Path, scheme: Scheme, n_jobs: int | None
 ) -> tuple[Any, Position, Tally]:
-    """The first input of a piece, where it ends, and its scores."""
+    """The first input of a piece, the end of the piece, and its scores."""
     from sidelight.evaluate.tally import Tally
 
     evidence = corpus.evidence("gold", file, piece)
@@ -227,7 +229,7 @@ def _tallied_there(
 def _counted(
     piece: TextPiece, evidence: list[Evidence], model: Any, predict: Callable[[list[Any]], list[Any]], tally: Tally
 ) -> Tally:
-    """With the scores of one piece."""
+    """The tally with the scores of one piece added."""
     xs = [in_columns(one.x) for one in evidence]
     with placed(piece):
         check_fits(model, [(x, one.origin) for x, one in zip(xs, evidence)])
@@ -259,7 +261,7 @@ def _predictions(
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Items with right outputs, and models that are asked for theirs."""
+    """Items with right outputs, and the models to score on them."""
 
     entry: StructureEntry
     items: Sequence[Item]
@@ -267,8 +269,8 @@ class Scored:
     jobs: int
     place: str | None
 
-    def told(self, name: str, model: Model, against: Path | None) -> tuple[str, dict[str, Any]]:
-        """The scores as text, and as JSON has them; beside those of another model if one is given."""
+    def report(self, name: str, model: Model, against: Path | None) -> tuple[str, dict[str, Any]]:
+        """The scores as text and as JSON values, with those of another model if one is given."""
         structure: Any = model.structure
         measures = self.entry.measures(structure.plain)
         gold = [self.entry.output(structure.plain, item, "gold") for item in self.items]
@@ -285,7 +287,7 @@ class Scored:
         others = self._outputs(other)
         second, comparison = score_parts(measures, gold, others), compare_parts(measures[0], gold, outputs, others)
         values["against"] = {"model": str(against), **second.as_dict()}
-        values["comparison"] = told_comparison(comparison)
+        values["comparison"] = comparison_values(comparison)
         return f"{name}\n{first}\n\n{against}\n{second}\n\n{comparison}\n", values
 
     def _outputs(self, model: Model) -> list[Any]:
@@ -295,15 +297,15 @@ class Scored:
         return answers.outputs
 
 
-def told_comparison(comparison: Comparison) -> dict[str, Any]:
-    """A comparison as JSON has it."""
+def comparison_values(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as JSON values."""
     names = ("metric", "difference", "p_value", "rounds")
     return {name: getattr(comparison, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionScores:
-    """A model, perhaps another one, and a file with right answers or with candidates."""
+    """A model, optionally another one, and a file with right answers or with candidates."""
 
     asked: AskedModel
     other: AskedModel | None
@@ -312,7 +314,7 @@ class DecisionScores:
     format: str | None
 
     def answers(self) -> tuple[str, dict[str, Any]]:
-        """How many answers are right, and precision, recall and F1 of yes, as text and as JSON has them."""
+        """The accuracy of answers, and precision, recall and F1 of "yes", as text and as JSON values."""
         items = self.asked.read(self.file, self.format)
         gold = known_answers(items, self.file)
         judgements = [[item.good for item in model.judged(items)] for model in self._models()]
@@ -320,7 +322,7 @@ class DecisionScores:
         text, record = self._beside([str(one) for one in scores], [one.as_dict() for one in scores])
         if len(judgements) == 2:
             comparison = compare_parts(ANSWERS[0], gold, *judgements)
-            text, record = f"{text}\n{comparison}\n", {**record, "comparison": told_comparison(comparison)}
+            text, record = f"{text}\n{comparison}\n", {**record, "comparison": comparison_values(comparison)}
         return text, record
 
     def ranking(self, *, every: bool) -> tuple[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""`sidelight explain`: why this output and not the next best."""
+"""`sidelight explain`: why this output and not the second best."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def command(
         others = {"--text": file is None, "--labelled": labelled, "--label-column": label_column is not None}
         refuse(entry.name, others)
         assert file is not None
-        loaded, rules = under_rules(loaded, entry, rules), None  # which have done their part
+        loaded, rules = under_rules(loaded, entry, rules), None  # already applied
         x = _listed(file, index, [item.x for item in read_items(entry, file, format)])
     elif file is None:
         x = _typed(text or "", loaded)

@@ -1,4 +1,4 @@
-"""`sidelight export`: a model for programs that know nothing of this library."""
+"""`sidelight export`: a model for programs without this library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sidelight.commands.shared.outputs import check_writable, note, size_of
 
 
 class ExportForm(StrEnum):
-    """What may be written."""
+    """The formats."""
 
     json = "json"
     onnx = "onnx"
@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Export a model for other programs, as plain JSON or as an ONNX graph.
 
-    Works for taggers of order 1 and classifiers. docs/how_to/export.md has a reader of the JSON in sixty lines.
+    Works for taggers of order 1 and classifiers. docs/how_to/export.md has a JSON reader of fifty lines.
     """
     from sidelight.models.export import export
 

@@ -1,4 +1,4 @@
-"""`sidelight generate`: example files of a structure, to try commands on."""
+"""`sidelight generate`: example files of a structure, for trying commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sidelight.data import write_columns, write_text_atomically
 from sidelight.data.items import Item
 from sidelight.errors import DataError
 
-PARTS = ("gold", "test", "good")  # each of other inputs; bad ones are made of the good
+PARTS = ("gold", "test", "good")  # with different inputs; bad ones are made from the good ones
 
 
 def command(
@@ -37,6 +37,10 @@ def command(
         raise DataError(problem, file=out, remedy="name another folder with --out") from None
     texts = _labels(count, seed) if structure in LABELS else _structures(structure, count, seed)
     for name, text in texts.items():
+        if (out / name).exists() and (out / name).read_bytes() != text.encode():
+            problem = "there is a file of this name with other content"
+            raise DataError(problem, file=out / name, remedy="name another folder with --out, or remove the file")
+    for name, text in texts.items():
         write_text_atomically(out / name, text)
     typer.echo(" ".join(str(out / name) for name in texts))
 
@@ -44,10 +48,10 @@ def command(
 def _structures(name: str, count: int, seed: int) -> dict[str, str]:
     entry = chosen_entry(name)
     assert entry is not None
-    items = entry.made(len(PARTS) * count, seed)
+    items = entry.generate(len(PARTS) * count, seed)
     parts = {part: items[k * count : (k + 1) * count] for k, part in enumerate(PARTS)}
-    good = [replace(item, said=None) for item in parts["good"]]
-    bad = [Item(x) for x in entry.spoiled([item.x for item in good], seed)]
+    good = [replace(item, output=None) for item in parts["good"]]
+    bad = [Item(x) for x in entry.spoil([item.x for item in good], seed)]
     answers = [*(replace(item, good=True) for item in good), *(replace(item, good=False) for item in bad)]
     files = {**parts, "good": good, "bad": bad, "answers": answers}
     form = next(iter(entry.formats.values()))

@@ -1,4 +1,4 @@
-"""`sidelight judge`: has an input a good structure?"""
+"""`sidelight judge`: decides whether inputs have a good structure."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def command(
     the best structure, the answer and the score; for files of labels it is one line per input.
     """
     check_writable(out, reads=[model, input, *(rules or ())])
-    asked = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs, place=place)
-    write(asked.write(asked.judged(asked.read(input, format)), input, format), out)
+    judge = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs, place=place)
+    write(judge.write(judge.judged(judge.read(input, format)), input, format), out)

@@ -1,4 +1,4 @@
-"""`sidelight learners`: what there is to learn with."""
+"""`sidelight learners`: a list of the learners."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sidelight.recipes import LEARNERS, Recipe
 from sidelight.specs import Need
 from sidelight.specs.options import options_of
 
-KINDS = {  # marks of the list, by the words of the table of learners
+KINDS = {  # marks in the list, by the words of the table of learners
     "gold": ("G", "--gold"),
     "partial": ("P", "--partial"),
     "candidates": ("C", "--candidates"),
@@ -47,7 +47,7 @@ def _list(width: int) -> str:
 
 
 def _marks(learner: type[Recipe]) -> str:
-    """What a learner learns from, a letter for each kind."""
+    """The kinds of evidence of a learner, a letter for each."""
     kinds = (*learner.takes, *["rules"] * learner.about_rules)
     return "".join(mark for kind, (mark, _) in KINDS.items() if kind in kinds)
 

@@ -137,7 +137,7 @@ def command(
 
 
 def _write_resumably(out: Path, texts: Callable[[Position], Iterator[tuple[str, Position]]], mark: str) -> None:
-    """Write what is missing of an output that an earlier run may have begun."""
+    """Write the missing part of an output that an earlier run may have begun."""
     file = ResumableFile(out, mark)
     with file.alone():
         place = file.begin()
@@ -186,7 +186,7 @@ def _check_form(
     labelled: bool,
     label_column: int | None,
 ) -> None:
-    """Raises ValueError for options that do not go together."""
+    """Raises ValueError for options that cannot be combined."""
     if not text:
         if input is None:
             raise ValueError("there is no INPUT; name a file, - for the standard input, or give --text")
@@ -217,7 +217,7 @@ def _labels_alone(corpus: Corpus, predicted: list[Any]) -> str:
 
 
 def _all_columns(corpus: Corpus, label_column: int | None) -> list[list[tuple[str, ...]]]:
-    """The tokens as they stood in the file, the right label back in its place."""
+    """The tokens as in the file, with the right label back in its column."""
     if corpus.ys is None or label_column is None:
         return corpus.xs
     width = len(corpus.xs[0][0]) + 1
@@ -227,7 +227,7 @@ def _all_columns(corpus: Corpus, label_column: int | None) -> list[list[tuple[st
 
 @contextmanager
 def _text_in_mind() -> Iterator[None]:
-    """Where rows of columns are of different lengths, they may be sentences."""
+    """Context manager: if rows have different lengths, the error suggests that the file may contain sentences."""
     try:
         yield
     except DataError as error:

@@ -1,4 +1,4 @@
-"""`sidelight rank`: candidates by how good their structures are."""
+"""`sidelight rank`: ranks candidates by the scores of their structures."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def command(
     inputs are. sidelight evaluate --by ranking scores the ranking.
     """
     check_writable(out, reads=[model, input, *(rules or ())])
-    asked = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs, place=place)
-    groups = ranked(asked, asked.groups(asked.read(input, format), every=every))
-    write(asked.write([item for group in groups for item in group[:top]], input, format), out)
+    judge = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs, place=place)
+    groups = ranked(judge, judge.groups(judge.read(input, format), every=every))
+    write(judge.write([item for group in groups for item in group[:top]], input, format), out)

@@ -1,4 +1,4 @@
-"""`sidelight report`: one page about a model, to look at and to send around."""
+"""`sidelight report`: an HTML page about a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sidelight reproduce`: the experiments of the papers, run again."""
+"""`sidelight reproduce`: reruns the experiments of the papers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sidelight.core.progress import FITS, Progress
 from sidelight.errors import DataError
 
 ALL, PAGE = "all", "report.html"
-FAILED = 1  # the exit code where an experiment failed
+FAILED = 1  # the exit code if an experiment failed
 
 
 def command(
@@ -75,12 +75,12 @@ def command(
         return
     among = json is not None and json.exists() and json.resolve().is_relative_to(data.resolve())
     check_writable(json, reads=[json] if among else [])
-    chosen = dict(_choice(text) for text in choose or [])
-    reproduce(name, data=data, json_path=json, quick=quick, n_jobs=jobs, choose=chosen, place=place, report=typer.echo)
+    choices = dict(_choice(text) for text in choose or [])
+    reproduce(name, data=data, json_path=json, quick=quick, n_jobs=jobs, choose=choices, place=place, report=typer.echo)
 
 
 def _into_folder(names: list[str], data: Path, out: Path, *, quick: bool, **how: Any) -> None:
-    """Run what is not finished, make the page, and tell what failed."""
+    """Run unfinished experiments, make the page, and report failures."""
     from sidelight.experiments.run_all import jobs_of, run_all
 
     out.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def _into_folder(names: list[str], data: Path, out: Path, *, quick: bool, **how:
 
 
 def _folder(out: Path | None, data: Path | None) -> Path:
-    """The folder for results, which holds no corpora."""
+    """The folder for results, which must not be the folder of corpora."""
     if out is None:
         raise ValueError("no folder for the results; give --out DIR")
     if out.exists() and not out.is_dir():

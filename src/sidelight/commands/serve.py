@@ -1,4 +1,4 @@
-"""`sidelight serve`: a model behind HTTP, for programs and for people."""
+"""`sidelight serve`: a model over HTTP, for programs and people."""
 
 from __future__ import annotations
 
@@ -105,13 +105,13 @@ def command(
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         while not (server.started or serving.done()):
             await asyncio.sleep(0.01)
-        if server.started:  # who reads the line may interrupt at once: by now the server takes signals
+        if server.started:  # a reader of this line may interrupt at once: the server now handles signals
             typer.echo(f"{model.name} answers at {where} until Ctrl-C")
         await serving
 
     try:
         asyncio.run(serve())
-    except KeyboardInterrupt:  # uvicorn has ended in order, and passes the signal on
+    except KeyboardInterrupt:  # uvicorn has shut down, and passes the signal on
         pass
     finally:
         listening.close()
@@ -119,14 +119,14 @@ def command(
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens; raises ValueError where it cannot."""
+    """A listening socket; raises ValueError if it cannot listen."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-            listener.listen(128)  # who asks before the server runs waits for it
+            listener.listen(128)  # requests before the server runs wait
         except OSError:
             listener.close()
             raise

@@ -1,4 +1,4 @@
-"""`sidelight structures`: what there is to learn besides labels, with files and options."""
+"""`sidelight structures`: a list of the structures, with files and options."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _one(entry: StructureEntry, width: int) -> str:
 
 
 def _shown(default: Any) -> str:
-    """A default as it would be typed.
+    """A default as typed on the command line.
 
     >>> _shown((3, 3)), _shown(()), _shown(True)
     ('3,3', 'none', 'true')

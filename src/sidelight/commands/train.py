@@ -1,4 +1,4 @@
-"""`sidelight train`: from files of evidence to a model."""
+"""`sidelight train`: trains a model from files of evidence."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ def command(
         learner = "semi_crf" if structure == SEGMENTS else usual
     if entry is not None:
         own, of_learner = split_options(entry, learner, of_learner)
-    chosen = settings.choose_learner(learner, of_learner)
-    _check_choice(learner, chosen, valid=valid, grid=grid, metric=metric, checkpoint=checkpoint)
+    recipe = settings.choose_learner(learner, of_learner)
+    _check_choice(learner, recipe, valid=valid, grid=grid, metric=metric, checkpoint=checkpoint)
     prices = settings.choose_prices(c1=c1, c2=c2, others=price or [])
     parameters: dict[str, Any] = {
-        "learner": AUTO if chosen is None else chosen,
-        "loss": settings.choose_loss(loss, chosen),
+        "learner": AUTO if recipe is None else recipe,
+        "loss": settings.choose_loss(loss, recipe),
         "scheme": scheme,
         "labels": settings.choose_labels(labels),
         "order": order,
@@ -139,18 +139,18 @@ def command(
         if valid is None:
             best = trials.fit(prices)
         else:
-            judges = task.judges(valid, evidence, chosen)
-            if chosen is None:
+            judges = task.judges(valid, evidence, recipe)
+            if recipe is None:
                 best = trials.fit(prices, validation=judges)
             else:
-                search = price_search(grid or given.GRID, prices, evidence, learner=chosen)
+                search = price_search(grid or given.GRID, prices, evidence, learner=recipe)
                 best, table, edges = trials.choose(search, judges)
         keep(best.save, out, checkpoint=checkpoint)
     if history is not None:
         write_text_atomically(history, "".join(json.dumps(record) + "\n" for record in trials.history))
     if not quiet:
-        used = chosen
-        if isinstance(best, Tagger | Classifier) and chosen is None:
+        used = recipe
+        if isinstance(best, Tagger | Classifier) and recipe is None:
             table, used = f"{best.choice_}\n\n", best.choice_.chosen.learner
         write(table + summary(best, out), None)
         assert used is not None
@@ -163,27 +163,27 @@ def command(
 
 def _check_choice(
     learner: str,
-    chosen: Recipe | None,
+    recipe: Recipe | None,
     *,
     valid: Path | None,
     grid: str | None,
     metric: str | None,
     checkpoint: Path | None,
 ) -> None:
-    """Raise ValueError for options about choosing that do not go together."""
+    """Raise ValueError for options of the automatic choice and of --valid that cannot be combined."""
     for flag, value in (("--grid", grid), ("--metric", metric)):
         if valid is None and value is not None:
             raise ValueError(f"{flag} is given without --valid; name a labelled file to choose by")
     if valid is not None and checkpoint is not None:
         raise ValueError("--checkpoint is for one training, and --valid makes many; leave one of them out")
-    if chosen is None and grid is not None:
+    if recipe is None and grid is not None:
         raise ValueError("--grid is for a learner of your choice; name it with --learner, or leave --grid out")
-    if valid is not None and chosen is not None and "prices" not in chosen.heeded():
+    if valid is not None and recipe is not None and "prices" not in recipe.heeded():
         raise ValueError(f"--valid chooses prices, and {learner} has none; leave one of them out")
 
 
-def _check_about_structures(structure: str, told: Mapping[str, Any]) -> None:
-    """Raise ValueError for options that are about labels of tokens."""
+def _check_about_structures(structure: str, options: Mapping[str, Any]) -> None:
+    """Raise ValueError for options that apply only to labels of tokens."""
     usual: dict[str, Any] = {
         "name": None,
         "template": None,
@@ -195,4 +195,4 @@ def _check_about_structures(structure: str, told: Mapping[str, Any]) -> None:
     flags = {"name": "features"}
     for name in ("scheme", "metric", "labels", "order", "states", "class_weight", "rules_in", "inference"):
         usual[name] = DEFAULTS[name]
-    refuse(structure, {f"--{flags.get(name, name).replace('_', '-')}": told[name] != usual[name] for name in usual})
+    refuse(structure, {f"--{flags.get(name, name).replace('_', '-')}": options[name] != usual[name] for name in usual})

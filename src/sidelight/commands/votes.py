@@ -1,4 +1,4 @@
-"""`sidelight votes`: what labelling functions say of inputs."""
+"""`sidelight votes`: applies labelling functions to inputs."""
 
 from __future__ import annotations
 
@@ -76,5 +76,5 @@ def command(
 
 
 def _as_words(x: Any) -> Any:
-    """A sentence of words where tokens have one column."""
+    """A sentence as a list of words if tokens have one column."""
     return [token[0] for token in x] if isinstance(x, list) and isinstance(x[0], tuple) and len(x[0]) == 1 else x

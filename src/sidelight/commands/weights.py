@@ -1,4 +1,4 @@
-"""`sidelight weights`: what a model has learned, by name."""
+"""`sidelight weights`: the weights of a model, by name."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def command(
     check_writable(json, reads=[model])
     loaded = load(model)
     classes = loaded.structure.weight_names().labels.classes
-    wanted = next((name for name in classes if label_words(name) == label), label)  # labels may be numbers
-    both = {name: weights(loaded, top=top, label=wanted, lowest=name == "lowest") for name in ("highest", "lowest")}
+    selected = next((name for name in classes if label_words(name) == label), label)  # labels may be numbers
+    both = {name: weights(loaded, top=top, label=selected, lowest=name == "lowest") for name in ("highest", "lowest")}
     write_json({name: [weight.as_dict() for weight in ones] for name, ones in both.items()}, json)
     names = loaded.structure.weight_names()
     if isinstance(names, FeatureWeightNames) and names.hashed:

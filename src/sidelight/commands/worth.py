@@ -1,4 +1,4 @@
-"""`sidelight worth`: what each kind of evidence is worth, on the labels there are."""
+"""`sidelight worth`: the worth of each kind of evidence, measured on gold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sidelight.commands.shared.settings import choose_learner, sequences_in
 from sidelight.commands.shared.structured import StructureTask, chosen_entry, refuse, split_options
 from sidelight.commands.shared.train_options import LearnerOptions, Metric, StructureName
 
-LEARNER = "jlis"  # of structures: it learns from all kinds of evidence
+LEARNER = "jlis"  # for structures: it learns from all kinds of evidence
 JsonFile = Annotated[
     Path | None, options.in_output("--json", metavar="FILE", help="Also write the figures to this file.")
 ]
@@ -53,8 +53,8 @@ def command(
 
     entry = chosen_entry(structure)
     if entry is not None:
-        told = {"--metric": metric is not None, "--label-column": label_column != -1}
-        refuse(entry.name, {**told, "--rules": bool(rules) and not entry.ruled})
+        given_options = {"--metric": metric is not None, "--label-column": label_column != -1}
+        refuse(entry.name, {**given_options, "--rules": bool(rules) and not entry.ruled})
         own, rest = split_options(entry, LEARNER, structure_options or [])
         own |= {"rules": rules_in(rules)} if entry.ruled else {}
         task = StructureTask(entry, own, shuffle_good, format, seed)

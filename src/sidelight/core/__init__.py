@@ -1,1 +1,1 @@
-"""What every other module may use: arrays, checks, kernels, records, progress."""
+"""Shared tools: arrays, checks, kernels, records, progress."""

@@ -1,4 +1,4 @@
-"""Names for the arrays that pass between folders, so that signatures say what they carry."""
+"""Type names for arrays that are passed between packages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Files that are there in full or not at all: written without a name, or under another one, and then put in place.
+"""Files that are written completely or not at all: without a name, or under a temporary name, and then renamed.
 
-Where the system can (Linux), what is being written has no name, so that nothing stays behind when the process is
-killed. Elsewhere it has a name that is recognised, and a lock for as long as its writer lives: whoever writes the same
-file next removes what a killed one left.
+If the system supports it (Linux), the file has no name while it is written, so nothing remains if the process is
+killed. Elsewhere it has a recognisable name, and a lock for as long as its writer lives. The next writer of the same
+file removes what a killed writer left.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ SUFFIX = ".part"
 
 
 def write_atomically(path: str | Path, data: bytes | Iterable[bytes]) -> None:
-    """Write a file, whole or piece by piece; a reader sees the old one or the new one, never part of one.
+    """Write a file, whole or piece by piece. Readers see the old or the new file, never a part.
 
-    Raises `DataError` where the folder is missing, `path` is something else than a file, or it cannot be written (a
-    full disk, no permission; the `OSError` is the cause): the old file is then as it was.
+    Raises `DataError` if the folder is missing, `path` is not a file, or it cannot be written (a full disk, no
+    permission; the `OSError` is the cause). Then the old file is unchanged.
     """
     target = Path(os.path.realpath(file_name(path)))
     if target.is_dir():
@@ -69,13 +69,13 @@ def _put(temporary: Path, target: Path, data: bytes | Iterable[bytes]) -> None:
         file.flush()
         os.fsync(file.fileno())
         if nameless:
-            # with a folder, though the name is a full one, Python asks the system to follow the link
+            # with a folder descriptor, Python makes the system follow the link, although the name is absolute
             os.link(f"/proc/self/fd/{file.fileno()}", temporary, src_dir_fd=file.fileno(), follow_symlinks=True)
         os.replace(temporary, target)
 
 
 def _nameless(folder: Path) -> int | None:
-    """A file without a name in a folder; None where the system, or the disk, has no such thing."""
+    """A file without a name in a folder; None if the system or the file system does not support this."""
     if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
         return None
     try:
@@ -87,7 +87,7 @@ def _nameless(folder: Path) -> int | None:
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove what writers of the same file left when they were killed: the lock of a dead one is free."""
+    """Remove temporary files of writers that were killed: the lock of a dead process is free."""
     if fcntl is None:
         return
     begin = f".{target.name}."
@@ -107,9 +107,9 @@ def _remove_stale(target: Path) -> None:
 
 @contextmanager
 def locked(path: str | Path, *, held: str) -> Iterator[None]:
-    """Keep others out while this lasts; raises `DataError` (`held`) where somebody is in.
+    """Hold a lock on a file within this context; raises `DataError` (`held`) if another process holds it.
 
-    The lock of a process ends with it, however it ends.
+    A lock ends with its process, however the process ends.
     """
     handle = _opened(path)
     try:

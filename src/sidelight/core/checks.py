@@ -1,6 +1,6 @@
-"""Arguments that people give, checked where they come in: each error names the argument, and what to give instead.
+"""Checks of arguments from users. Each error names the argument and a valid value.
 
-`arguments_checked` reads what an argument may be from the signature of a public function; the others check one value.
+`arguments_checked` checks arguments against the signature of a public function; the other functions check one value.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from sidelight.core.arrays import Floats
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
 
-LARGEST = 1e100  # larger numbers are mistakes, and their products infinite
+LARGEST = 1e100  # larger numbers are mistakes, and their products overflow
 LONGEST = 200  # characters of a value in a message
-VALUES = "values"  # what the metadata of a field calls the texts that it may be
+VALUES = "values"  # key of a field's metadata for the strings that it may have
 
 
 def shown(value: Any) -> str:
-    """A value in a message: on one line, and not too long.
+    """A value as text for a message: on one line, and not too long.
 
     >>> shown(np.eye(2))
     'array([[1., 0.], [0., 1.]])'
@@ -36,7 +36,7 @@ def shown(value: Any) -> str:
 
 
 def whole(name: str, value: Any, *, least: int) -> int:
-    """A whole number that is not too small; raises ValueError otherwise.
+    """A whole number of at least `least`; raises ValueError otherwise.
 
     >>> whole("restarts", 3, least=1)
     3
@@ -47,7 +47,7 @@ def whole(name: str, value: Any, *, least: int) -> int:
 
 
 def amount(name: str, value: Any) -> float:
-    """A finite number from 0 on; raises ValueError otherwise.
+    """A finite number of at least 0; raises ValueError otherwise.
 
     >>> amount("tolerance", 0.1)
     0.1
@@ -71,7 +71,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def is_among(value: Any, names: Iterable[str]) -> bool:
-    """Whether this is one of some names; arrays and the like are none."""
+    """Whether this is one of some names; safe for arrays and similar values."""
     return isinstance(value, str) and value in names
 
 
@@ -85,7 +85,7 @@ def is_hashable(value: Any) -> bool:
 
 
 def real_numbers(name: str, values: Any) -> Floats:
-    """Numbers as an array; raises ValueError for texts, complex numbers and whatever else is none.
+    """Real numbers as an array; raises ValueError for strings, complex numbers and other values.
 
     >>> real_numbers("weights", [1, 2]).tolist()
     [1.0, 2.0]
@@ -102,7 +102,7 @@ def real_numbers(name: str, values: Any) -> Floats:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number, of Python or of numpy, and no truth value."""
+    """Whether this is a whole number, of Python or numpy, but not a bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -112,7 +112,7 @@ def is_number(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A number of Python's: those of numpy cannot be compared with what is too large for them."""
+    """The value as a Python number: numpy's numbers cannot be compared with larger integers."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -128,7 +128,7 @@ def positive(name: str, value: Any) -> float:
 
 
 def generator(seed: Any) -> np.random.Generator:
-    """Where random numbers come from: a seed, or a generator; raises ValueError for what is neither.
+    """A random generator, from a seed or a generator; raises ValueError for other values.
 
     >>> int(generator(0).integers(100))
     85
@@ -141,7 +141,7 @@ def generator(seed: Any) -> np.random.Generator:
 
 
 def file_name(path: Any, *, name: str = "path") -> str:
-    """The name of a file as the system takes it; raises ValueError for what can be none.
+    """A file name that the system accepts; raises ValueError for other values.
 
     >>> file_name("model.sidelight")
     'model.sidelight'
@@ -153,14 +153,14 @@ def file_name(path: Any, *, name: str = "path") -> str:
 
 
 def is_listed(value: Any) -> bool:
-    """Whether this holds elements to go through: lists, arrays and the like, but neither texts nor dicts."""
+    """Whether this is a collection of elements: lists, arrays and similar, but neither strings nor dicts."""
     if isinstance(value, str | bytes | Mapping | type) or getattr(value, "shape", None) == ():
         return False
     return isinstance(value, Iterable)
 
 
 def is_text(value: str) -> bool:
-    """Whether a str can be written: half of a pair of surrogates cannot."""
+    """Whether this is a str that can be encoded: a single surrogate cannot."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -170,14 +170,14 @@ def is_text(value: str) -> bool:
 
 def is_table(value: Any) -> bool:
     """Whether it has named columns: a frame of pandas or polars, an Arrow table, a dataset of Hugging Face."""
-    kind = type(value)  # a lazy frame of polars warns where it is asked itself
+    kind = type(value)  # asking a lazy frame of polars itself would warn
     return hasattr(kind, "column_names") or (hasattr(kind, "columns") and hasattr(kind, "__getitem__"))
 
 
 def by_position(value: Any) -> Any:
-    """A Series as a list: what it holds, in its order, whatever its index calls them; anything else as it is.
+    """The elements of a Series as a list, by position and not by index; other values are returned unchanged.
 
-    An Arrow array, or an element of one, becomes what Python has for it.
+    An Arrow array, or an element of one, becomes a Python value.
     """
     if hasattr(value, "as_py"):
         return value.as_py()
@@ -197,7 +197,7 @@ class Kind(NamedTuple):
 
 
 def arguments_checked(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
-    """A function whose arguments have the types of its signature; raises ValueError for others, by name.
+    """Decorator that checks arguments against the types of the signature; ValueError names the argument.
 
     >>> @arguments_checked
     ... def repeated(word: str, times: int = 2) -> str:
@@ -222,7 +222,7 @@ def arguments_checked(make: Callable[Arguments, Made]) -> Callable[Arguments, Ma
 
 
 def check_fields(value: Any) -> None:
-    """Raises ValueError, by name, for a field of a dataclass that does not have its type, or none of its `values`."""
+    """Check the fields of a dataclass: a ValueError names a field without its type, or with none of its `values`."""
     for one in fields(value):
         own = _typed(one.name, getattr(value, one.name), _kinds(str(one.type)))
         values = one.metadata.get(VALUES)
@@ -263,7 +263,7 @@ IN_WORDS = {
 
 
 def _typed(name: str, value: Any, kinds: list[Kind]) -> Any:
-    """An argument as its type has it: numbers of other libraries become Python's."""
+    """An argument converted to its type: numbers of other libraries become Python's."""
     for kind in kinds:
         if _fits(value, kind):
             return float(value) if kind.name == "float" else value
@@ -283,7 +283,7 @@ def _literals(kind: Kind) -> tuple[Any, ...]:
 
 
 def _fits(value: Any, kind: Kind) -> bool:
-    """Whether a value is of a kind; what infinity and 2.0 mean is for the function to judge."""
+    """Whether a value is of a kind; the function itself decides about infinity and 2.0."""
     match kind.name:
         case "None":
             return value is None
@@ -307,7 +307,7 @@ def _fits(value: Any, kind: Kind) -> bool:
             return isinstance(value, np.random.Generator)
         case name if name in LISTS:
             within: Any = {"str": str, "int": (int, np.integer)}.get(kind.inside, object)
-            elements = value if hasattr(value, "__len__") else ()  # others can be read once
+            elements = value if hasattr(value, "__len__") else ()  # others can be read only once
             no_truths = kind.inside != "int" or not any(isinstance(one, bool) for one in elements)
             return is_listed(value) and no_truths and all(isinstance(one, within) for one in elements)
     return True

@@ -1,7 +1,7 @@
-"""Work that makes many objects and no cycles: Python does not look for cycles meanwhile.
+"""Pauses of Python's cyclic garbage collector, for work that creates many objects and no cycles.
 
-It would look through all of the new objects again and again, which takes a fifth of the time of reading a large file,
-and an eighth of compiling.
+The collector would traverse all new objects again and again. This takes a fifth of the time of reading a large file,
+and an eighth of compilation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _was_on = False
 
 
 def pause_collection() -> None:
-    """Stop looking for cycles, until `resume_collection` was called as often as this, on whichever thread."""
+    """Pause the collector until `resume_collection` has been called as often as this function, on any thread."""
     global _pauses, _was_on
     with _lock:
         if _pauses == 0:
@@ -27,7 +27,7 @@ def pause_collection() -> None:
 
 
 def resume_collection() -> None:
-    """Look for cycles again, if that was done before the pause."""
+    """End a pause; the collector resumes if it was enabled before."""
     global _pauses
     with _lock:
         _pauses -= 1
@@ -37,7 +37,7 @@ def resume_collection() -> None:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Within it, or within the function that it decorates, Python does not look for cycles.
+    """Context manager or decorator: the collector is paused inside.
 
     >>> with without_collection():
     ...     gc.isenabled()

@@ -1,11 +1,11 @@
-"""Kernels that are compiled because the disk has none yet: who wants to know hears of it, and the log does.
+"""Reports kernels that are compiled because the cache does not have them, to watchers and to the log.
 
-Numba tells of a compilation when its cache had nothing for a kernel, so what is heard here is waiting that will not
-come again. Kernels are compiled one at a time, whichever thread asks (numba has a lock), and those that a kernel calls
-within its own time.
+Numba reports a compilation if its cache has no code for a kernel, so each reported wait happens only once. Kernels are
+compiled one at a time, on any thread (numba has a lock). The time of a kernel includes that of the kernels that it
+calls.
 
-Meanwhile Python does not look for cycles (`collection`): a compiler makes millions of objects that live until it has
-done.
+Meanwhile the garbage collector is paused (`collection`): a compiler creates millions of objects that live until it
+ends.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from sidelight.core.collection import pause_collection, resume_collection
 
 LOG = logging.getLogger("sidelight.core.kernels")
 
-SHARED = 3.0  # seconds of CPU that kernels of features and of decoding take to compile (benchmarks/compile_times.py)
+SHARED = 3.0  # CPU seconds to compile the kernels of features and of decoding (benchmarks/compile_times.py)
 
 
 class Watcher(Protocol):
-    """Is told of each kernel that is compiled, on the thread that compiles it."""
+    """Is notified of each kernel that is compiled, on the thread that compiles it."""
 
     def compiling(self, kernel: str) -> None:
-        """A kernel was not on the disk; it is being compiled."""
+        """A kernel was not in the cache; its compilation begins."""
         ...
 
     def compiled(self, kernel: str, seconds: float) -> None:
-        """It is ready."""
+        """The compilation has ended."""
         ...
 
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Within it, the watcher is informed, whichever thread compiles."""
+    """Context manager: the watcher is notified inside, on any thread that compiles."""
     _watchers.append(watcher)
     try:
         yield
@@ -49,7 +49,7 @@ _watchers: list[Watcher] = []
 
 
 class _Heard:
-    """Numba's events; kernels that are compiled within another one are part of it."""
+    """Listener to Numba's events; kernels compiled within another one are part of it."""
 
     def __init__(self) -> None:
         self._began: list[float] = []
@@ -77,7 +77,7 @@ class _Heard:
 
 
 def listen() -> None:
-    """Hear of what numba compiles from now on; called once, where kernels are made."""
+    """Listen to Numba's compilations from now on; called once, in the module that makes kernels."""
     from numba.core import event
 
     heard = _Heard()
@@ -94,9 +94,9 @@ def listen() -> None:
     event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
 
 
-def _kernel_of(told: Any) -> str:
-    """The name of a kernel of this package; empty for those of others."""
-    function = told.data["dispatcher"].py_func
+def _kernel_of(event: Any) -> str:
+    """The name of a kernel of this package; empty for kernels of other packages."""
+    function = event.data["dispatcher"].py_func
     module = str(function.__module__)
     return f"{module}.{function.__name__}" if module.split(".")[0] == "sidelight" else ""
 

@@ -1,7 +1,7 @@
-"""What a file of ours holds, asked for by name: what is missing, misshapen or out of range is refused in plain words.
+"""Checked access by name to the contents of our files: missing, misshapen and out-of-range values are refused.
 
-A checksum says that a file is as it was written, not that what was written makes sense. Kernels trust every number they
-are given, so a model or a checkpoint is looked through before any of them sees it.
+A checksum shows that a file is unchanged, not that its contents make sense. Kernels trust every number that they get,
+so models and checkpoints are checked before any kernel sees them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MISHAPS = (KeyError, TypeError, ValueError, IndexError, AttributeError, Overflo
 
 @contextmanager
 def reading(path: str | Path | None, *, remedy: str = REMEDY) -> Iterator[None]:
-    """Name the file in whatever is found wrong with it; `ModelFileError` is all that comes out of here."""
+    """Context manager: every error inside becomes a `ModelFileError` that names the file."""
     try:
         yield
     except DataError as error:
@@ -32,10 +32,10 @@ def reading(path: str | Path | None, *, remedy: str = REMEDY) -> Iterator[None]:
             raise
         raise ModelFileError(error.problem, file=path, remedy=error.remedy or remedy) from None
     except MemoryError:
-        raise ModelFileError("it asks for more memory than there is", file=path, remedy=remedy) from None
+        raise ModelFileError("it needs more memory than available", file=path, remedy=remedy) from None
     except _MISHAPS as error:
         problem = f"{error!r} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
-        raise ModelFileError(f"it makes no sense: {problem}".splitlines()[0], file=path, remedy=remedy) from None
+        raise ModelFileError(f"its contents are invalid: {problem}".splitlines()[0], file=path, remedy=remedy) from None
 
 
 def array_of(
@@ -58,8 +58,8 @@ def array_of(
     if array.dtype != np.dtype(kind):
         raise ModelFileError(f"the array {name!r} holds {array.dtype}, not {np.dtype(kind)}")
     if array.ndim != len(shape) or any(want is not None and have != want for have, want in zip(array.shape, shape)):
-        wanted = ", ".join("any" if size is None else str(size) for size in shape)
-        raise ModelFileError(f"the array {name!r} has the shape {list(array.shape)}, not [{wanted}]")
+        expected = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ModelFileError(f"the array {name!r} has the shape {list(array.shape)}, not [{expected}]")
     if array.size:
         if array.dtype.kind == "f" and not (np.isfinite(array).all() if finite else not np.isnan(array).any()):
             raise ModelFileError(f"the array {name!r} holds NaN{' or infinity' if finite else ''}")
@@ -71,12 +71,12 @@ def array_of(
 def array_like(
     arrays: Mapping[str, NDArray[Any]], name: str, present: NDArray[Any], *, finite: bool = True
 ) -> NDArray[Any]:
-    """A copy of an array with the element type and shape of the one that it takes the place of."""
+    """A copy of an array, with the element type and shape of the array that it replaces."""
     return array_of(arrays, name, present.dtype, present.shape, finite=finite)
 
 
 def offsets_of(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int | None, total: int) -> Ints:
-    """Offsets of pieces that follow each other: from 0, never falling, to `total`. # [count + 1]"""
+    """Offsets of consecutive pieces: from 0 to `total`, never decreasing. # [count + 1]"""
     offsets: Ints = array_of(arrays, name, np.int64, [None if count is None else count + 1], low=0, high=total)
     if not len(offsets) or offsets[0] != 0 or offsets[-1] != total or np.any(np.diff(offsets) < 0):
         raise ModelFileError(f"the array {name!r} does not cut {total} entries into pieces")
@@ -92,17 +92,17 @@ def lengths_of(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int, tot
 
 
 def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The arrays whose names begin so, by the rest of their names."""
+    """The arrays whose names begin with the prefix, by the rest of their names."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def mapping_of(values: Any, name: str) -> dict[str, Any]:
-    """A value that has values of its own."""
+    """A mapping among the values."""
     return _value(values, name, dict, "a set of values")  # type: ignore[no-any-return]
 
 
 def list_of(values: Any, name: str, *, count: int | None = None) -> list[Any]:
-    """A list, of so many items if that is given."""
+    """A list, with `count` items if that is given."""
     items = _value(values, name, list, "a list")
     if count is not None and len(items) != count:
         raise ModelFileError(f"{name!r} has {len(items)} items, not {count}")
@@ -110,7 +110,7 @@ def list_of(values: Any, name: str, *, count: int | None = None) -> list[Any]:
 
 
 def text_of(values: Any, name: str, *, among: Sequence[str] | None = None) -> str:
-    """A text, one of those named if any are."""
+    """A string, one of `among` if that is given."""
     text = _value(values, name, str, "a text")
     if among is not None and text not in among:
         raise ModelFileError(f"{name!r} is {text[:40]!r}, not one of {', '.join(among)}")
@@ -133,7 +133,7 @@ def whole_of(values: Any, name: str, *, low: int = 0, high: int = 2**53) -> int:
 def number_of(
     values: Any, name: str, *, low: float = -math.inf, high: float = math.inf, finite: bool = True, nan: bool = False
 ) -> float:
-    """A number from low to high; finite unless said otherwise."""
+    """A number from low to high; by default it must be finite."""
     number = _value(values, name, (int, float), "a number")
     if isinstance(number, bool) or (isinstance(number, int) and abs(number) > 2**1000):
         raise ModelFileError(f"{name!r} is not a number")
@@ -151,19 +151,19 @@ def numbers_of(values: Any, name: str, *, finite: bool = True) -> list[float]:
 
 
 def random_of(values: Any, name: str, rng: np.random.Generator) -> None:
-    """Put a generator into the state that was kept."""
-    kept = mapping_of(values, name)
+    """Set a generator to the stored state."""
+    stored = mapping_of(values, name)
     try:
-        rng.bit_generator.state = kept
+        rng.bit_generator.state = stored
     except (KeyError, TypeError, ValueError, OverflowError):
         raise ModelFileError(f"{name!r} is not a random state") from None
 
 
-def _value(values: Any, name: str, kind: Any, wanted: str) -> Any:
+def _value(values: Any, name: str, kind: Any, expected: str) -> Any:
     if not isinstance(values, Mapping):
         raise ModelFileError(f"there are no values where {name!r} should be")
     if name not in values:
         raise ModelFileError(f"the value {name!r} is missing")
     if not isinstance(values[name], kind):
-        raise ModelFileError(f"{name!r} is not {wanted}")
+        raise ModelFileError(f"{name!r} is not {expected}")
     return values[name]

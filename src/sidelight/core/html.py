@@ -1,7 +1,7 @@
 """Small tables for notebooks: text in, HTML out, with everything escaped.
 
-Styles are written into the elements, so that a fragment stands alone wherever it is shown; colours are those of the
-page around it, so that it can be read on white and on black.
+Styles are written into the elements, so a fragment can be shown anywhere. Colours are inherited from the page, so it
+can be read on white and on black.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Html:
 
 
 def escape(value: Any) -> str:
-    """A value as text that means itself in HTML.
+    """A value as escaped text.
 
     >>> escape("a < b")
     'a &lt; b'
@@ -42,13 +42,13 @@ def escape(value: Any) -> str:
 
 
 def block(title: Any, *parts: Any) -> str:
-    """A frame with a title and fragments one below another."""
+    """A frame with a title, and with fragments below each other."""
     inside = "".join(f'<div style="margin-top:.5em">{escape(part)}</div>' for part in parts if part not in (None, ""))
     return f'<div style="{_FRAME}"><div style="font-weight:600">{escape(title)}</div>{inside}</div>'
 
 
 def table(headers: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Html:
-    """A table; columns whose cells are all numbers stand to the right.
+    """A table; columns of numbers are aligned to the right.
 
     >>> "<script>" in table(["word"], [["<script>"]]).text
     False
@@ -59,7 +59,7 @@ def table(headers: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Html:
 
 
 def pairs(rows: Iterable[tuple[Any, Any]]) -> Html | None:
-    """Names and what they are, side by side; None where there are none."""
+    """A table of names and values; None if there are none."""
     lines = [_row("td", _CELL, (muted(name), value), (False, False)) for name, value in rows]
     return _table(lines) if lines else None
 
@@ -70,7 +70,7 @@ def muted(value: Any) -> Html:
 
 
 def code(value: Any) -> Html:
-    """As it is written in a program, or in a text."""
+    """In the font of code."""
     return Html(f'<code style="background:none;color:inherit">{escape(value)}</code>')
 
 

@@ -1,9 +1,9 @@
-"""How kernels that only kernels call are compiled: each kernel that calls them takes in their code and optimises it.
+"""Compiles kernels that only other kernels call: each calling kernel includes and optimises their code.
 
-By itself Numba makes of every function a library that can be called from outside: it optimises it, makes machine code
-of it and keeps that on disk. Where only other kernels call a function, their libraries link its code in and optimise it
-once more, and nobody runs the machine code. So here its code is left as it was lowered. What is compiled in the end has
-the same results: which numbers are added in which order does not depend on when code is optimised.
+By default, Numba compiles every function to a library that can be called from outside: it optimises the code,
+translates it to machine code and caches it. If only other kernels call a function, their libraries link and optimise
+its code again, and its own machine code is never used. So here the lowered code is left as it is. The results are the
+same: the order of additions does not depend on when code is optimised.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from numba.core.typed_passes import NativeLowering
 
 
 class InnerDispatcher(CPUDispatcher):
-    """A function that Python cannot call: Numba would follow an empty pointer."""
+    """A function that cannot be called from Python: Numba would follow a null pointer."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         raise TypeError(f"{self.py_func.__name__} is an inner kernel: kernels call it, Python cannot")
 
     def add_overload(self, compiled: Any) -> None:
-        """Keep what has been compiled for other kernels, not for calls from Python."""
+        """Keep a compiled version for other kernels, not for calls from Python."""
         self.overloads[tuple(compiled.signature.args)] = compiled
 
 
 class InnerLibrary(JITCodeLibrary):
-    """Code that is linked into other libraries, and is not optimised or made machine code of by itself."""
+    """Code that is linked into other libraries; it is not optimised or translated to machine code by itself."""
 
     def finalize(self) -> None:
-        """Link in what this code calls, and leave the rest to the libraries that this one is linked into."""
+        """Link the code that this one calls; the libraries that include this one do the rest."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
@@ -42,7 +42,7 @@ class InnerLibrary(JITCodeLibrary):
 
 
 class InnerEntry:
-    """Tells the versions of inner kernels apart, as pointers to their code would."""
+    """Distinguishes versions of inner kernels, as pointers to their code would."""
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -52,7 +52,7 @@ class InnerLowering(NativeLowering):
     _name = "inner_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        """Lower a function; what calls it finds it by its entry."""
+        """Lower a function; callers find it by its entry."""
         state.library = InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
@@ -63,10 +63,10 @@ class InnerLowering(NativeLowering):
 
 
 class InnerCompiler(CompilerBase):
-    """Numba's passes, but for the last: the lowering above."""
+    """Numba's passes, with the lowering above as the last one."""
 
     def define_pipelines(self) -> list[Any]:
-        """The one way to compile: without Python objects."""
+        """The only pipeline: without Python objects."""
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.passes = [(InnerLowering if one is NativeLowering else one, about) for one, about in pipeline.passes]
         pipeline.finalize()

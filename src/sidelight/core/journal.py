@@ -1,4 +1,4 @@
-"""How far a run has come with a large file, for another run to go on with where that one is killed."""
+"""The progress of a run over a large file, so that another run can continue if this one is killed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REMEDY = "delete it to start over"
 
 
 class Position(NamedTuple):
-    """How far the input was read: its bytes, and its lines."""
+    """A position in the input: bytes and lines read."""
 
     begin: int = 0
     lines: int = 0
@@ -26,30 +26,30 @@ START = Position()
 
 
 class Journal:
-    """The file that says so; `mark` stands for the input and for everything that decides what is made of it."""
+    """The journal file; `mark` identifies the input and everything that determines the output."""
 
     def __init__(self, path: Path, mark: str) -> None:
         self.path, self.mark = path, mark
 
     @contextmanager
     def alone(self, out: Path) -> Iterator[None]:
-        """Keep other runs with the same output out; raises `DataError` where there is one."""
+        """Exclude other runs with the same output; raises `DataError` if there is one."""
         with locked(self.path.with_name(f".{self.path.name}.lock"), held=f"{out} is being written by another run"):
             yield
 
-    def said(self) -> tuple[Position, Any] | None:
-        """The last position with what was told beside it; raises `ModelFileError` for what another run has left."""
+    def last_entry(self) -> tuple[Position, Any] | None:
+        """The last position, with the values stored with it; raises `ModelFileError` for a journal of another run."""
         if not self.path.exists():
             return None
-        said = json.loads(self.path.read_text("utf-8"))
-        if text_of(said, "mark") != self.mark:
+        entry = json.loads(self.path.read_text("utf-8"))
+        if text_of(entry, "mark") != self.mark:
             raise ModelFileError("it is of another input, model or options", remedy=REMEDY)
-        return Position(whole_of(said, "begin"), whole_of(said, "lines")), said
+        return Position(whole_of(entry, "begin"), whole_of(entry, "lines")), entry
 
     def tell(self, place: Position, **others: Any) -> None:
-        """Write a position, in full or not at all."""
+        """Write a position, completely or not at all."""
         write_atomically(self.path, json.dumps({"mark": self.mark, **place._asdict(), **others}).encode())
 
     def end(self) -> None:
-        """There is nothing to go on with."""
+        """Remove the journal."""
         self.path.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""The one way this package compiles: no GIL, cached on disk, NumPy's rules for division.
+"""Compilation of kernels: without the GIL, cached on disk, with NumPy's rules for division.
 
-With NUMBA_DISABLE_JIT=1 kernels are the Python functions that they are written as, so that they can be stepped through:
-slow, with NumPy's rules for division and for numbers that wrap around, and with the same results.
+With NUMBA_DISABLE_JIT=1, kernels are plain Python functions, so that you can step through them: slow, with NumPy's
+rules for division and for integer overflow, and with the same results.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ from sidelight.core import compiling
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-NEWEST = (0, 68)  # the newest Numba whose insides are known to be what `inner_compiler` takes them for
+NEWEST = (0, 68)  # the newest Numba whose internals were tested with `inner_compiler`
 KNOWN_INSIDES = tuple(int(part) for part in numba.__version__.split(".")[:2]) <= NEWEST
 
-if hasattr(os, "register_at_fork"):  # a child that forks while another thread compiles could never compile anything
+if hasattr(os, "register_at_fork"):  # a child forked while another thread compiles could never compile anything
     _free = global_compiler_lock.release
     os.register_at_fork(before=global_compiler_lock.acquire, after_in_parent=_free, after_in_child=_free)
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function of flat arrays; the type seen by a checker is the Python function's own."""
+    """Compile a function of flat arrays; type checkers see the type of the Python function."""
     return _compiled(function)
 
 
 def inner_kernel(function: Function) -> Function:
-    """As `kernel`, for functions that only kernels call: without a way in from Python or machine code of their own.
+    """As `kernel`, for functions that only kernels call: they have no entry from Python and no machine code of their
+    own.
 
-    A Numba that is newer than those tried makes machine code all the same, which takes a little longer.
+    With a Numba newer than the tested ones, machine code is generated anyway, which takes a little longer.
     """
     if not KNOWN_INSIDES:
         return _compiled(function, no_cpython_wrapper=True)
@@ -47,7 +48,7 @@ def inner_kernel(function: Function) -> Function:
     dispatcher: Any = _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler)
     if isinstance(dispatcher, Dispatcher):
         dispatcher.__class__ = InnerDispatcher
-        cast(Any, dispatcher)._cache.disable()  # its code is in what is kept of its callers
+        cast(Any, dispatcher)._cache.disable()  # the cache of its callers contains its code
     return cast(Function, dispatcher)
 
 
@@ -57,15 +58,15 @@ def inline_kernel(function: Function) -> Function:
 
 
 def _compiled(function: Function, **options: Any) -> Function:
-    jit: Any = numba.njit  # its stubs know neither option of wrappers
+    jit: Any = numba.njit  # the stubs do not have these options
     dispatcher = jit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     return cast(Function, _stamped(dispatcher))
 
 
 def _stamped(dispatcher: Any) -> Any:
-    """Let what is cached on disk depend on the kernels of other files as well, as far as this file has imported them.
+    """Make the cache of a kernel depend also on the kernels of other files that its file imports.
 
-    Numba looks at a kernel's own file alone, so that a kernel that calls a changed one would go on with the old one.
+    Numba checks only a kernel's own file, so a kernel that calls a changed one would keep using the old one.
     """
     if not isinstance(dispatcher, Dispatcher):  # NUMBA_DISABLE_JIT
         return _stepped(dispatcher)
@@ -85,7 +86,7 @@ def _stamped(dispatcher: Any) -> Any:
 
 
 def _stepped(function: Function) -> Function:
-    """A kernel as plain Python, without warnings where numbers wrap around or are divided by 0, as when compiled."""
+    """A kernel as plain Python, without warnings about integer overflow and division by 0, as when compiled."""
 
     @functools.wraps(function)
     def run(*arguments: Any) -> Any:
@@ -96,7 +97,7 @@ def _stepped(function: Function) -> Function:
 
 
 def _cache_file(dispatcher: Any) -> Any:
-    """Where numba keeps what it has compiled, if this version of it says so."""
+    """The path of numba's cache file, if this version of numba provides it."""
     cache = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     return cache if hasattr(cache, "_source_stamp") else None
 
@@ -106,7 +107,9 @@ compiling.listen()
 
 @inline_kernel
 def mix(z: Any) -> Any:
-    """The finaliser of splitmix64: a 64-bit number well stirred; adding a constant and mixing gives a random stream."""
+    """The finaliser of splitmix64, which mixes the bits of a 64-bit number. Adding a constant and mixing gives a random
+    stream.
+    """
     z = np.uint64(z)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -114,20 +117,22 @@ def mix(z: Any) -> Any:
 
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the step of a splitmix64 stream
-# odd numbers by which hashes tell apart what a template sees: in which place, on which side
+# odd numbers with which hashes distinguish the positions and sides of a template's values
 A, B, C = GOLDEN, np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
 
 
 @inline_kernel
 def uniform(state: NDArray[np.uint64]) -> float:
-    """The next number in [0, 1) of a splitmix64 stream, whose state [1] moves on."""
+    """The next number in [0, 1) of a splitmix64 stream; advances its state [1]."""
     state[0] += GOLDEN
     return float(mix(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel
 def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """The inner product of two vectors on this thread alone: BLAS would start threads of its own and vary with them."""
+    """The inner product of two vectors, on this thread only: BLAS would start its own threads, and results would depend
+    on them.
+    """
     lanes = np.empty(8)
     for lane in range(8):
         lanes[lane] = 0.0
@@ -145,6 +150,6 @@ def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
 @inner_kernel
 def copy_row(values: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-    """out[:] = values; spelled out, as Numba compiles the message of shapes that differ, two seconds long."""
+    """out[:] = values, as a loop: for the assignment, Numba would spend two seconds compiling an error message."""
     for k in range(values.shape[0]):
         out[k] = values[k]

@@ -1,4 +1,4 @@
-"""Items that are made when they are asked for, so that many large ones never are in memory together."""
+"""Items that are created on access, so that many large ones are never in memory together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Other = TypeVar("Other")
 
 
 class OneAtATime(Sequence[Item], Generic[Item]):
-    """A sequence of so many items, of which the last one that was asked for is kept.
+    """A sequence of items that keeps only the item accessed last.
 
     >>> squares = OneAtATime(lambda number: number * number, 4)
     >>> list(squares), squares.map(str)[-1]
@@ -33,9 +33,9 @@ class OneAtATime(Sequence[Item], Generic[Item]):
     def __getitem__(self, number: int | slice) -> Any:
         if isinstance(number, slice):
             return self.take(range(self._count)[number])
-        number = range(self._count)[number]  # counts from the end, and ends loops
+        number = range(self._count)[number]  # supports negative indices, and ends loops
         if self._kept is None or self._kept[0] != number:
-            self._kept = None  # which may be large, before the next one is made
+            self._kept = None  # it may be large; free it before the next one is created
             self._kept = number, self._make(number)
         return self._kept[1]
 
@@ -45,11 +45,11 @@ class OneAtATime(Sequence[Item], Generic[Item]):
 
     @property
     def last(self) -> Item:
-        """The one that was asked for last, or the first: for what is the same of all."""
+        """The item accessed last, or the first one: for properties that all items share."""
         return self[0] if self._kept is None else self._kept[1]
 
     def map(self, function: Callable[[Item], Other]) -> OneAtATime[Other]:
-        """A function of each item, worked out when it is asked for."""
+        """A function of each item, computed on access."""
         return OneAtATime(lambda number: function(self[number]), self._count)
 
     def take(self, which: Sequence[int]) -> OneAtATime[Item]:

@@ -1,11 +1,11 @@
-"""What long work shows on the standard error: a live line with a bar, or plain lines.
+"""Progress of long work on standard error: a live line with a bar, or plain lines.
 
-A live line is for terminals and notebooks. Lines are for everything else, and for those who ask. One thing at a time is
-shown: work within other work that shows itself (a fit within a command, or within co-training) shows itself there.
+A live line is for terminals and notebooks. Plain lines are for everything else, and on request. Only one display is
+used at a time: nested work (a fit within a command, or within co-training) uses the display of the outer work.
 
-A fit tells of itself: records for `logging`, and what `verbose` asks to see. The logger is "sidelight.fit": INFO as a
-fit begins and ends, DEBUG for every round; within another fit (co-training) all is DEBUG. What `verbose` shows on the
-standard error is the same, but not where the log shows it there already.
+A fit reports through `logging`, and as set by `verbose`. The logger is "sidelight.fit": INFO at the begin and end of a
+fit, DEBUG for every round; within another fit (co-training) everything is DEBUG. `verbose` shows the same on standard
+error, unless the log already does.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from sidelight.core.html import escape
 from sidelight.core.records import PlaceFigures, Round
 
 LOG = logging.getLogger("sidelight.fit")
-FITS, ROUNDS = 1, 2  # what lines there are: of fits as they begin and end, and of their rounds
+FITS, ROUNDS = 1, 2  # levels of lines: begin and end of fits, and their rounds
 
 
 class Progress:
-    """Shows what is being done; use it as a context, and `round` as a callback of training.
+    """Shows progress; use it as a context manager, and `round` as a callback of training.
 
-    `live`: one line that is written over, where that can be. `lines`: 0 for none, 1 for what fits begin with and come
-    to, 2 for their rounds too.
+    `live`: one line that is overwritten, if possible. `lines`: 0 for none, 1 for begin and end of fits, 2 for their
+    rounds too.
 
     >>> with Progress(live=False) as progress:
     ...     progress.say("reading")
     """
 
     def __init__(self, *, live: bool = True, lines: int = 0, stream: TextIO | None = None) -> None:
-        self.fits = 0  # that are under way, one within another
+        self.fits = 0  # running fits, one within another
         self._stream = stream
         self._wanted, self._lines = live, lines
         self._live: TerminalLine | NotebookLine | None = None
@@ -64,12 +64,12 @@ class Progress:
         self._live = None
 
     def say(self, text: str, *, done: int | None = None, total: int | None = None) -> None:
-        """Replace the live line; with a bar where it is known how much there is to do at most."""
+        """Replace the live line; with a bar if the total is known."""
         if self._live is not None:
             self._live.show(text, done, total)
 
     def line(self, text: str, *, level: int = FITS) -> None:
-        """Write a line that stays, if lines of this level are asked for."""
+        """Write a permanent line, if lines of this level are enabled."""
         if level > self._lines:
             return
         if self._live is not None:
@@ -80,32 +80,32 @@ class Progress:
             stream.flush()
 
     def prefix(self, text: str) -> None:
-        """What every live line about a round begins with from now on."""
+        """Set the text with which every live line about a round begins."""
         self._prefix = text
 
     def round(self, record: Round, *, total: int | None = None) -> None:
-        """Replace the live line by what a round of training came to."""
+        """Replace the live line by the results of a round."""
         self.say(self._prefix + round_line(record, total), done=record.number, total=total)
 
     def compiling(self, kernel: str) -> None:
-        """A kernel is being compiled: this is what the wait is for; a fit says so itself."""
+        """Show that a kernel is being compiled; a fit reports this itself."""
         if not self.fits:
             self.say(compile_line(None))
 
     def compiled(self, kernel: str, seconds: float) -> None:
-        """It is ready; the line stands until there is more to say."""
+        """The kernel is ready; the line stays until the next update."""
 
 
 _present: ContextVar[Progress | None] = ContextVar("sidelight.core.progress", default=None)
 
 
 def present() -> Progress | None:
-    """What shows the work that this is part of, if anything does."""
+    """The progress display of the current work, if there is one."""
     return _present.get()
 
 
 def compile_line(seconds: float | None) -> str:
-    """That kernels are compiled, and about how long it takes.
+    """A line saying that kernels are compiled, and about how long it takes.
 
     >>> compile_line(12.3)
     'compiling, once, about 12 s'
@@ -141,7 +141,7 @@ def round_line(record: Round, total: int | None = None) -> str:
 
 
 def place_line(place: PlaceFigures) -> str:
-    """What workers did in a round, in one line.
+    """The figures of workers in a round, in one line.
 
     >>> place_line(PlaceFigures(2, 8, 48_000_000, 1.25, 0.125, 0.25))
     '2 workers with 8 shards: 48.0 MB, 1.2 s inference, 0.1 s transit, 0.2 s solving'
@@ -152,7 +152,7 @@ def place_line(place: PlaceFigures) -> str:
 
 
 def relative_gap(record: Round) -> float | None:
-    """The duality gap as a share of the objective, which is what the tolerance is about; None where it means nothing.
+    """The duality gap relative to the objective, as compared with the tolerance; None if it is meaningless.
 
     >>> relative_gap(Round(3, "jlis", 0.25, objective=50.0, gap=1.0))
     0.02
@@ -176,20 +176,20 @@ class _Last(Protocol):
 
 
 class FitLog:
-    """One fit, as a context; `round` for each of its rounds.
+    """One fit, as a context manager; call `round` for each of its rounds.
 
-    `name` is that of the estimator, `given` what it learns from in words, `seconds` about how long the kernels of the
-    learner take to compile, `total` how many rounds there will be at most, where the user set that.
+    `name` is the name of the estimator, `source` a description of the evidence, `seconds` the approximate compilation
+    time of the learner's kernels, and `total` the maximum number of rounds, if set by the user.
     """
 
     def __init__(
-        self, name: str, *, learner: str, given: str, verbose: int, seconds: float = 10.0, total: int | None = None
+        self, name: str, *, learner: str, source: str, verbose: int, seconds: float = 10.0, total: int | None = None
     ) -> None:
         outer = present()
         self._progress = Progress(live=verbose == 1, lines=verbose) if outer is None else outer
         self._own = outer is None
         self._within = self._progress.fits > 0
-        self._name, self._learner, self._given, self._total = name, learner, given, total
+        self._name, self._learner, self._source, self._total = name, learner, source, total
         self._seconds = seconds
         self._last: _Last | None = None
         self._compiled = 0.0  # seconds
@@ -203,7 +203,7 @@ class FitLog:
             self._stack.enter_context(self._progress)
         self._stack.enter_context(watched(self))
         self._progress.fits += 1
-        self._tell(logging.INFO, f"learning from {self._given} by {self._learner}")
+        self._tell(logging.INFO, f"learning from {self._source} by {self._learner}")
         self._progress.say(f"{self._name}: preparing")
         return self
 
@@ -214,25 +214,25 @@ class FitLog:
         self._stack.close()
 
     def chose(self, learner: str, seconds: float, plan: str | None) -> None:
-        """The learner was left to the evidence, and this is what it came to; `plan` where there were others."""
+        """Report the learner chosen by "auto"; with `plan` if there were several."""
         self._learner, self._seconds = learner, seconds
         if plan is not None:
             self._tell(logging.INFO, f"chosen: {plan}")
 
     def round(self, record: Round) -> None:
-        """A round has ended."""
+        """Report the end of a round."""
         self._last = record
         self._progress.round(record, total=self._total)
         self._tell(logging.DEBUG, round_line(record, self._total))
 
     def other_round(self, record: Any, text: str) -> None:
-        """The same for a round of another kind, told in words."""
+        """The same for a round of another kind, described by a text."""
         self._last = record
         self._progress.say(f"{self._name}: {text}", done=record.number, total=self._total)
         self._tell(logging.DEBUG, text)
 
     def compiling(self, kernel: str) -> None:
-        """A kernel is compiled, as the disk has none: said once."""
+        """Report, once, that kernels are compiled because the cache does not have them."""
         if self._compile_line is None:
             self._compile_line = compile_line(self._seconds + SHARED * kernel.startswith("sidelight.features."))
             self._tell(logging.INFO, self._compile_line, log=KERNELS)
@@ -262,7 +262,7 @@ class FitLog:
 
 
 def counted(evidence: Iterable[Any]) -> dict[str, int]:
-    """How many pieces of evidence there are of each kind."""
+    """The number of pieces of evidence of each kind."""
     return dict(Counter(str(piece.kind) for piece in evidence))
 
 
@@ -276,7 +276,7 @@ def in_words(counts: dict[str, int]) -> str:
 
 
 def check_verbose(verbose: Any) -> int:
-    """Raises ValueError for what says nothing of how much is to be told."""
+    """Raises ValueError for an invalid `verbose`."""
     if not isinstance(verbose, int) or verbose not in (0, 1, 2):
         raise ValueError(f"verbose is {shown(verbose)}; give 0 (silent), 1 (progress) or 2 (every round)")
     return int(verbose)
@@ -298,11 +298,11 @@ __all__ = ["FitLog", "check_verbose", "counted", "in_words"]
 
 
 WIDTH = 24  # of a bar, in characters
-PAUSE = 0.1  # seconds at least between two updates of a notebook
+PAUSE = 0.1  # minimum seconds between two updates of a notebook
 
 
 def live_line(stream: TextIO) -> TerminalLine | NotebookLine | None:
-    """The live line that suits the place; None where there can be none."""
+    """A live line for a terminal or a notebook; None if neither is available."""
     if (display := notebook_display()) is not None:
         return NotebookLine(display, stream)
     return TerminalLine(stream) if stream.isatty() else None
@@ -318,7 +318,7 @@ def notebook_display() -> Any:
 
 
 class TerminalLine:
-    """By rich: a mark that turns, a bar where there is one, the text."""
+    """Drawn by rich: a spinner, a bar if the total is known, and the text."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
@@ -348,7 +348,7 @@ class TerminalLine:
 
 
 class NotebookLine:
-    """An output of the cell that is updated, and gone when the work is done."""
+    """An output of the cell that is updated, and removed at the end."""
 
     def __init__(self, display: Any, stream: TextIO) -> None:
         self._display, self._stream = display, stream

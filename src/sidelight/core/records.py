@@ -1,4 +1,4 @@
-"""What training tells as it goes: records, not prints."""
+"""Records of training rounds."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sidelight.core.file_contents import flag_of, number_of, text_of, whole_of
 
 @dataclass(frozen=True, slots=True)
 class PlaceFigures:
-    """What workers in other processes did in a round."""
+    """Figures about workers in other processes in a round."""
 
     workers: int
     shards: int
-    bytes: int  # that were sent and came back
-    inference: float  # seconds that the slowest worker of every question took to answer it
-    transit: float  # seconds that the questions took besides
-    solving: float = 0.0  # seconds of the round that were spent in the driver
+    bytes: int  # sent and received
+    inference: float  # seconds of the slowest worker, summed over requests
+    transit: float  # remaining seconds of the requests
+    solving: float = 0.0  # seconds of the round spent in the driver
     restarts: int = 0  # of workers that died
 
 
@@ -36,23 +36,23 @@ class Round:
     number: int
     learner: str
     seconds: float  # since training began
-    completion: int = 0  # how often latent outputs have been completed
-    changed: int = 0  # outputs that the last completion changed
+    completion: int = 0  # number of completions of latent outputs so far
+    changed: int = 0  # number of outputs changed by the last completion
     objective: float | None = None
     primal: float | None = None
     dual: float | None = None
     gap: float | None = None  # objective − dual, absolute
-    own_precision: bool = False  # by which the learner judges gaps, at first a rough one
+    own_precision: bool = False  # whether the learner uses its own precision for gaps, at first a rough one
     new_cuts: int = 0
     working_set: int = 0
     sweeps: int = 0
     mistakes: int | None = None
     disagreement: float | None = None  # of models that must agree: Σ |q₁ − q₂| over all links, per target word
-    validation: float | None = None  # accuracy on validation examples, where a completion or an epoch ended
+    validation: float | None = None  # accuracy on validation examples, at the end of a completion or an epoch
     last: bool = False  # training ends with this round
-    restart: int | None = None  # which of several learners this is a round of; the very last is of the one that is kept
+    restart: int | None = None  # the restart that this round belongs to; the last round is of the best one
     stopped: str | None = None  # why training ends, in the last round
-    place: PlaceFigures | None = None  # of workers, where there are any
+    place: PlaceFigures | None = None  # of workers, if there are any
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -60,7 +60,7 @@ class Round:
 
     @classmethod
     def stored(cls, values: Mapping[str, Any]) -> Round:
-        """The round that a file holds as such values; raises `ModelFileError` where it holds none."""
+        """The round stored in a file as such values; raises `ModelFileError` if they are invalid."""
         counts = ("number", "completion", "changed", "new_cuts", "working_set", "sweeps")
         amounts = ("objective", "primal", "dual", "gap", "disagreement", "validation")
         there = {name: values.get(name) is not None for name in (*amounts, "mistakes", "restart", "stopped")}

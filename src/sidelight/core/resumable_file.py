@@ -1,9 +1,9 @@
-"""A file that is written piece by piece, by a process that may be killed at any moment, and gone on with by another.
+"""A file written piece by piece, by a process that may be killed at any moment; another process can continue it.
 
-Beside the file `out` there are `out.part`, with what is written so far, and `out.journal`, which says how much of the
-input that is. The journal is written after its piece, in full or not at all; what the part has beyond it is cut off
-when writing goes on. So no piece is lost and none is there twice. The last journal says that all is there; then the
-part takes the name of the file.
+Beside the file `out` there are `out.part`, which holds the output so far, and `out.journal`, which records how much of
+the input it covers. The journal is written after its piece, completely or not at all. On resuming, anything in the part
+beyond the journal is cut off. So no piece is lost or written twice. The last journal marks the output as complete; then
+the part is renamed to the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sidelight.errors import DataError, ModelFileError
 
 
 class ResumableFile:
-    """One output; `mark` stands for the input and for everything that decides what is written."""
+    """One output; `mark` identifies the input and everything that determines the output."""
 
     def __init__(self, out: Path, mark: str) -> None:
         self.out, self.part = out, out.with_name(out.name + ".part")
@@ -31,14 +31,16 @@ class ResumableFile:
         return self.journal.alone(self.out)
 
     def begin(self) -> Position | None:
-        """Where to go on, or None where all is there; raises `DataError` for what another run has left."""
+        """The position from which to continue, or None if the output is complete; raises `DataError` for files of
+        another run.
+        """
         with reading(self.journal.path, remedy=REMEDY):
-            if (found := self.journal.said()) is None:
-                self.part.unlink(missing_ok=True)  # of a run that was killed in its first piece
+            if (entry := self.journal.last_entry()) is None:
+                self.part.unlink(missing_ok=True)  # from a run that was killed in its first piece
                 return START
-            place, said = found
-            self.size = whole_of(said, "size")
-            if flag_of(said, "done"):
+            place, values = entry
+            self.size = whole_of(values, "size")
+            if flag_of(values, "done"):
                 self._end()
                 return None
             there = self.part.stat().st_size if self.part.exists() else 0
@@ -48,7 +50,7 @@ class ResumableFile:
 
     @contextmanager
     def writing(self) -> Iterator[ResumableFile]:
-        """Within it pieces can be added; raises `DataError` where they cannot be written."""
+        """Context manager in which pieces can be added; raises `DataError` if they cannot be written."""
         try:
             with open(self.part, "ab") as self._file:
                 self._file.truncate(self.size)
@@ -61,7 +63,7 @@ class ResumableFile:
                 self.part.unlink(missing_ok=True)
 
     def add(self, data: bytes, place: Position) -> None:
-        """Write what comes of the input up to a place."""
+        """Write the output of the input up to a position."""
         self._file.write(data)
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -69,7 +71,7 @@ class ResumableFile:
         self.journal.tell(place, size=self.size, done=False)
 
     def end(self, place: Position) -> None:
-        """All is there."""
+        """Mark the output as complete and give it its name."""
         self.journal.tell(place, size=self.size, done=True)
         self._end()
 

@@ -32,7 +32,7 @@ def facts(count: int, seed: int) -> list[Item]:
     """Sentences with the types of their entities, and relations.
 
     >>> item = facts(1, seed=0)[0]
-    >>> len(item.x.spans) == len(item.said.types)
+    >>> len(item.x.spans) == len(item.output.types)
     True
     """
     dice = Dice(seed)

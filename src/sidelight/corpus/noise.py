@@ -1,4 +1,4 @@
-"""What goes wrong in references typed by people: lost fields and marks, swaps, stray commas, typos, lost capitals."""
+"""Typical errors in references typed by people: lost fields and marks, swaps, stray commas, typos, lost capitals."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _NO_STOP = 0.06  # the full stop at the very end
 
 def roughen(pieces: list[CitedPart], mark: str, *, dice: Dice) -> list[CitedPart]:
     """The pieces after their accidents, each ended by `mark` if it leaves its end open; at least one stays."""
-    kept = [piece for piece in pieces if not dice.chance(_LOST_OPENING if _opens(piece) else _LOST_FIELD)] or pieces
-    if len(kept) > 3 and dice.chance(_SWAP):
-        place = dice.between(0 if dice.chance(0.2) else 2, len(kept) - 2)
-        kept[place : place + 2] = [kept[place + 1], kept[place]]
-    ended = [replace(piece, end=mark if piece.end is None else piece.end) for piece in kept[:-1]]
+    rest = [piece for piece in pieces if not dice.chance(_LOST_OPENING if _opens(piece) else _LOST_FIELD)] or pieces
+    if len(rest) > 3 and dice.chance(_SWAP):
+        place = dice.between(0 if dice.chance(0.2) else 2, len(rest) - 2)
+        rest[place : place + 2] = [rest[place + 1], rest[place]]
+    ended = [replace(piece, end=mark if piece.end is None else piece.end) for piece in rest[:-1]]
     ended = [replace(piece, end="") if dice.chance(_LOST_MARK) else piece for piece in ended]
-    ended.append(replace(kept[-1], text=kept[-1].text.rstrip(",:"), end="" if dice.chance(_NO_STOP) else "."))
+    ended.append(replace(rest[-1], text=rest[-1].text.rstrip(",:"), end="" if dice.chance(_NO_STOP) else "."))
     if dice.chance(_STRAY_COMMA):
         place = dice.between(0, len(ended) - 1)
         ended[place] = replace(ended[place], text=_stray(ended[place].text, dice))

@@ -1,4 +1,4 @@
-"""Pairs of sentences that say nearly the same, as graphs of words, that the package makes itself.
+"""Generated pairs of sentences with nearly the same meaning, as graphs of words.
 
 The second sentence is the first one with other forms and other words in some places, with words that nothing depends on
 left out, and with new ones put in.
@@ -29,12 +29,12 @@ def paraphrases(count: int, seed: int) -> list[Item]:
 
 
 def _item(sentence: Item, dice: Dice) -> Item:
-    heads = [(head - 1, relation) for head, relation in sentence.said]  # -1 for the root
+    heads = [(head - 1, relation) for head, relation in sentence.output]  # -1 for the root
     leaves = set(range(len(heads))) - {head for head, _ in heads}
-    kept = [i for i, (_, tag) in enumerate(sentence.x) if i not in leaves or not dice.chance(_LOST.get(tag, 0.0))]
-    place = {i: number for number, i in enumerate(kept)}
-    others = [(_other(form, tag, dice), tag) for form, tag in (sentence.x[i] for i in kept)]
-    edges = [(place[heads[i][0]], place[i], heads[i][1]) for i in kept if heads[i][0] >= 0]
+    positions = [i for i, (_, tag) in enumerate(sentence.x) if i not in leaves or not dice.chance(_LOST.get(tag, 0.0))]
+    place = {i: number for number, i in enumerate(positions)}
+    others = [(_other(form, tag, dice), tag) for form, tag in (sentence.x[i] for i in positions)]
+    edges = [(place[heads[i][0]], place[i], heads[i][1]) for i in positions if heads[i][0] >= 0]
     if dice.chance(0.4):
         root = place[next(i for i, (head, _) in enumerate(heads) if head < 0)]
         edges.append((root, len(others), "advmod"))

@@ -44,7 +44,7 @@ class Reference:
 
 
 def references(count: int, *, seed: int = 0) -> list[Reference]:
-    """That many references, the same for the same seed; a longer list begins with every shorter one.
+    """Generate `count` references, equal for equal seeds; a longer list begins with the shorter ones.
 
     Raises `DataError` if the count is negative.
 

@@ -44,7 +44,7 @@ def spellings(count: int, seed: int) -> list[Item]:
 
 
 def transliterations(count: int, seed: int) -> list[Item]:
-    """Different names and what they are in another script, and links between their letters.
+    """Different names and their spelling in another script, with links between their letters.
 
     >>> transliterations(1, seed=3)[0].x
     ('hunan', 'הונן')

@@ -70,7 +70,7 @@ def draw_style(dice: Dice) -> Style:
 
 
 def people(count: int, style: Style, dice: Dice) -> str:
-    """That many names as the style writes and joins them.
+    """`count` names, written and joined in this style.
 
     >>> people(1, STYLES[0], Dice(3)) == people(1, STYLES[0], Dice(3))
     True
@@ -112,7 +112,7 @@ def _initial(name: str, dice: Dice) -> str:
 
 
 def crowd(dice: Dice) -> int:
-    """How many authors a work has."""
+    """The number of authors of a work."""
     return dice.pick((1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5))
 
 
@@ -122,7 +122,7 @@ def year(dice: Dice) -> int:
 
 
 def late_date(style: Style, when: int, dice: Dice, *, meeting: bool = False) -> str:
-    """A date as it stands near the end of a reference."""
+    """A date in the form for the end of a reference."""
     if not dice.chance(style.months):
         return str(when)
     month = dice.pick(MONTHS)

@@ -40,7 +40,7 @@ def title(topic: int, dice: Dice, *, book: bool = False) -> str:
         tail = dice.pick(TAILS)
         pattern += "" if tail.startswith((" for", " in")) and tail[:4] in pattern else tail
     text = _SLOT.sub(lambda slot: _FILL[slot[1]](topic, dice), pattern)
-    text = _ARTICLE.sub(lambda found: found[1] + ("n " if _VOWEL.match(found[2]) else " "), text)
+    text = _ARTICLE.sub(lambda match: match[1] + ("n " if _VOWEL.match(match[2]) else " "), text)
     head, colon, tail = text.partition(": ")
     return head[:1].upper() + head[1:] + colon + (tail[:1].upper() + tail[1:] if dice.chance(0.5) else tail)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# A hyphen or an apostrophe between letters stays inside its word; every other mark stands alone.
+# A hyphen or an apostrophe between letters stays inside its word; every other mark is a separate token.
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)+(?!\w)|\w+|[^\w\s]")
 
 _NO_SPACE_BEFORE = frozenset(".,;:)]”!?")

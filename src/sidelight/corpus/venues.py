@@ -1,4 +1,4 @@
-"""Where works appear: journals, meetings, publishers and institutions composed from the same words as titles."""
+"""Venues of works: journals, meetings, publishers and institutions composed from the same words as titles."""
 
 from __future__ import annotations
 

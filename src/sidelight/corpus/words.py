@@ -127,7 +127,7 @@ BOOK_PATTERNS: tuple[str, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A subject: what it calls itself and what it talks about."""
+    """A subject: its names and its vocabulary."""
 
     names: tuple[str, ...]
     terms: tuple[str, ...]

@@ -39,7 +39,7 @@ class CitedPart:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the pieces of one reference share."""
+    """The data shared by the pieces of one reference."""
 
     style: Style
     topic: int

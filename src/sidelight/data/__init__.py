@@ -1,4 +1,4 @@
-"""Files to inputs and evidence, and every check of what is in them."""
+"""Reading files as inputs and evidence, and checking their contents."""
 
 from sidelight.data.attributes import read_attributes
 from sidelight.data.checks import check_evidence

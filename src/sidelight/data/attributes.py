@@ -21,9 +21,9 @@ def read_attributes(path: str | Path, *, labelled: bool = True) -> Corpus:
 
     Each line is `label TAB attribute[:value] TAB ...`; the value is 1 if it is not given, and the values of an
     attribute named twice on a line add up. In names `\\:` is a colon and `\\\\` a backslash; any other backslash stands
-    for itself. Empty fields are skipped. CRFsuite's tagging files keep the first field though nothing is known:
-    with `labelled=False` it may be anything, even empty, and is returned as it stands. Raises `DataError` for a file
-    without tokens, an empty label, an unescaped colon in a label, and a value that is not a finite number.
+    for itself. Empty fields are skipped. CRFsuite's tagging files have the first field although no label is known: with
+    `labelled=False` it may be anything, even empty, and is returned unchanged. Raises `DataError` for a file without
+    tokens, an empty label, an unescaped colon in a label, and a value that is not a finite number.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
-"""Evidence made in memory, before anything is learned from it: brought to the form that is read, and checked.
+"""Conversion and checks of evidence made in memory, before training.
 
-Arrays and Series become lists (`as_read`). What is written in another form than it is read in would be misread (letters
-of a string, keys of a dict, a mask of truths) or fail far from its place; so it is refused here, by name.
+Arrays and Series become lists (`as_read`). Values of a wrong form would be misread (letters of a string, keys of a
+dict, a boolean mask) or fail later, far from their origin. So they are refused here, by name.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def check_evidence(evidence: Sequence[Evidence], *, per_token: bool = True) -> N
     """Raise `DataError` at the first piece of evidence that cannot be used; it is named by its index, from 0.
 
     A weight is finite and not negative, a companion answer +1 or -1, a sequence not empty, a candidate set not empty,
-    and a known label in its set. With `per_token`, outputs have one element per token of the input, in an order, and
-    those of `Gold` no `None`. Turn it off for inputs that have one output each, whatever that is: `Gold` then is
-    not looked at, and the others say something of one label (`single_label`).
+    and a known label in its set. With `per_token`, outputs are ordered and have one element per token of the input, and
+    those of `Gold` contain no `None`. Turn it off for inputs with one output each, of any kind: then `Gold` is not
+    checked, and the other kinds refer to one label (`single_label`).
 
     >>> from sidelight.evidence import Candidates
     >>> check_evidence([Candidates(["Lights", "on"], [{"NOUN", "VERB"}, None])])
@@ -76,7 +76,7 @@ or None for any label
 
 
 def check_known_label(label: Any, labels: Collection[Any]) -> str | None:
-    """What is wrong with a known label and its candidate set, or `None`.
+    """The problem with a known label and its candidate set, or `None`.
 
     >>> check_known_label("A", ("B", "C"))
     "the known label 'A' is not among the candidates {'B', 'C'}"
@@ -119,7 +119,7 @@ def _check_output(piece: Evidence, index: int, *, length: int | None, output: An
 
 
 def _check_listed(piece: Evidence, index: int, *, length: int | None, output: Any) -> None:
-    """One element for every token, in an order: neither a label, nor a set."""
+    """Check that an output has one element for every token, in order: it is neither a label nor a set."""
     if isinstance(output, Set) or not is_listed(output) or not hasattr(output, "__len__"):
         problem = f"the output {output!r} is a {type(output).__name__}"
         raise trouble(piece, index, problem=problem, remedy="give a list with one element per token")
@@ -143,7 +143,7 @@ def _check_sets(piece: Evidence, index: int, *, sets: Sequence[Collection[Any] |
 
 
 def _check_votes(piece: Voted, index: int, *, length: int | None) -> None:
-    """By the name of each function one vote for every token, each a label, a set of labels, or `None`."""
+    """Check the votes of each function, by its name: one per token, each a label, a set of labels, or `None`."""
     votes: Any = piece.votes
     if not isinstance(votes, Mapping):
         problem = f"the votes are a {type(votes).__name__}"
@@ -200,9 +200,9 @@ CHUNKS = "give a list of Chunk(first, [labeling, …]), where a labeling is a tu
 
 
 def as_read(evidence: Sequence[Any], *, sequences: bool) -> list[Any]:
-    """The same evidence, with lists for arrays; raises `DataError` at what cannot be read as labels or tokens.
+    """The same evidence, with lists instead of arrays; raises `DataError` for what cannot be read as labels or tokens.
 
-    Whether there is one element for every token, and whether labels are known, is for others to check.
+    Other functions check that there is one element for every token, and that labels are known.
 
     >>> as_read([Candidates(["on"], [np.array(["N", "V"])])], sequences=True)[0].y
     [['N', 'V']]
@@ -242,7 +242,7 @@ def _votes(votes: Any) -> Any:
 
 
 def _sets(piece: Evidence, i: int, sets: Any, sequences: bool) -> Any:
-    """Candidate sets, or whatever stands in their place, without arrays."""
+    """Candidate sets, or any values in their place, without arrays."""
     if isinstance(sets, np.ndarray):
         sets = _listed(piece, i, sets, None)
     if not isinstance(sets, list | tuple):

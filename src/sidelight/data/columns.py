@@ -1,4 +1,4 @@
-"""Columns: one token a line, a blank line after each sentence, as in the CoNLL shared tasks."""
+"""Column files: one token per line, a blank line after each sentence, as in the CoNLL shared tasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sidelight.data.json_lines.lines import FileLine
 from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
-# What `str.split` takes for white space and a column file does not: a no-break space is part of its word.
+# White space for `str.split`, but not in column files: a no-break space is part of its word.
 _ODD_SPACES = "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c not in " \t\n\r")
 
 _DOCUMENT = "-DOCSTART-"  # between the documents of a file, instead of a sentence
@@ -23,11 +23,11 @@ _DOCUMENT = "-DOCSTART-"  # between the documents of a file, instead of a senten
 def read_columns(path: str | Path, *, label_column: int | None = -1, separator: str | None = None) -> Corpus:
     """A corpus of sentences: each token a tuple of its columns, and its label if there is a label column.
 
-    `label_column` counts from 0, or from the end if negative; `None` says that all columns are input. `separator` is
-    what stands between two columns; `None` means a tab if the first token's line has one, else runs of spaces. A line
-    that begins with `-DOCSTART-` and stands alone marks a document, as in CoNLL-2003, and is left out. Raises
-    `DataError` for a file without tokens, a line with more or fewer columns than the first, an empty label, and a label
-    column that is not there.
+    `label_column` counts from 0, or from the end if negative; `None` says that all columns are input. `separator`
+    separates columns; `None` means a tab if the first token's line has one, else runs of spaces. A line that begins
+    with `-DOCSTART-`, between blank lines, marks a document, as in CoNLL-2003, and is left out. Raises `DataError` for
+    a file without tokens, a line with more or fewer columns than the first, an empty label, and a label column that is
+    not there.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +37,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     ([('Lights', 'NNS'), ('on', 'IN')], ['ADV'])
     """
     if separator == "":
-        raise DataError("an empty separator", remedy="give what stands between two columns, or None to find it")
+        raise DataError("an empty separator", remedy="give the separator of columns, or None to detect it")
     file = shown_name(path)
     lines = _without_marks(read_lines(path))
     first = next((n for n, line in enumerate(lines) if line.strip(" \t")), None)
@@ -50,7 +50,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     if label_column is not None:
         label_column = _label_position(label_column, width, FileLine(file, first + 1))
 
-    kept = dict[str, str]().setdefault  # one object per distinct string
+    shared = dict[str, str]().setdefault  # one object per distinct string
     xs: list[list[tuple[str, ...]]] = []
     ys: list[list[str]] = []
     origins: list[Origin] = []
@@ -58,7 +58,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     y: list[str] = []
     for number, line in enumerate([*lines, ""]):  # the blank line at the end closes the last sentence
         if line and line.strip(" \t"):
-            cells = [kept(cell, cell) for cell in split(line)]
+            cells = [shared(cell, cell) for cell in split(line)]
             if len(cells) != width:
                 between = {None: "spaces", "\t": "tabs"}.get(separator, repr(separator))
                 FileLine(file, number + 1).fail(
@@ -83,9 +83,9 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
 def write_columns(xs: Sequence[Sequence[Any]], ys: Sequence[Sequence[str]] | None = None) -> str:
     """The text of a column file: tabs between columns, the label last, a blank line after each sentence.
 
-    A token is a string or a sequence of strings. `read_columns` gives back what was written. Raises `DataError` for
-    what it could not give back: a tab or the end of a line inside a cell, an empty sentence, an empty label, a mark of
-    documents.
+    A token is a string or a sequence of strings. `read_columns` reads the text back as the same values. Raises
+    `DataError` for values with which this is impossible: a tab or a line end inside a cell, an empty sentence, an empty
+    label, a document mark.
 
     >>> write_columns([["Lights", "on"]], [["NOUN", "ADP"]])
     'Lights\\tNOUN\\non\\tADP\\n\\n'
@@ -118,12 +118,12 @@ def write_columns(xs: Sequence[Sequence[Any]], ys: Sequence[Sequence[str]] | Non
 
 
 def _marks_document(line: str) -> bool:
-    """Whether a line is a mark of documents, if it stands alone; it may have any number of columns."""
+    """Whether a line is a document mark, if it is between blank lines; it may have any number of columns."""
     return line.startswith(_DOCUMENT) and line[len(_DOCUMENT) :][:1] in ("", " ", "\t", "\n")
 
 
 def _without_marks(lines: list[str]) -> list[str]:
-    """The lines with nothing instead of marks of documents."""
+    """The lines, with document marks replaced by blank lines."""
     for n in [n for n, line in enumerate(lines) if _marks_document(line)]:
         if not any(line.strip(" \t") for line in (*lines[max(n - 1, 0) : n], *lines[n + 1 : n + 2])):
             lines[n] = ""

@@ -1,8 +1,8 @@
 """Sentences with dependency trees in CoNLL-U files: ten columns, a blank line after each sentence.
 
-Comments of the form `# good = yes`, `# weight = 2` and `# group = q1` say what columns cannot. As partial evidence a
-head or a relation may be `_`; as candidates `2|5` lists heads, `nsubj|obj` relations, and `_` is any. Multi-word tokens
-and empty nodes are kept, and not looked at.
+Comments of the form `# good = yes`, `# weight = 2` and `# group = q1` hold values that have no column. In partial
+evidence a head or a relation may be `_`; in candidates `2|5` lists heads, `nsubj|obj` lists relations, and `_` means
+any. Multi-word tokens and empty nodes are kept but ignored.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class Treebank(NamedTuple):
 def read_treebank(path: Path, *, tags: int = UPOS) -> Treebank:
     """The sentences of a file, without multi-word tokens and empty nodes; raises `DataError` if one is not a tree."""
     items = read_sentences(path, "gold", tags=tags)
-    return Treebank([list(item.x) for item in items], [list(item.said) for item in items])
+    return Treebank([list(item.x) for item in items], [list(item.output) for item in items])
 
 
 def read_sentences(path: str | Path, kind: str = INPUTS, *, tags: int = UPOS) -> list[Item]:
-    """The sentences of a file with what a kind of evidence wants of their trees; raises `DataError` with the line."""
+    """The sentences of a file, with their trees read as a kind of evidence; raises `DataError` with the line."""
     file, items = shown_name(path), list[Item]()
     block: list[str] = []
     for number, line in enumerate([*read_lines(path), ""], start=1):
@@ -63,7 +63,7 @@ def read_sentences(path: str | Path, kind: str = INPUTS, *, tags: int = UPOS) ->
 
 
 def write_sentences(items: Sequence[Item]) -> str:
-    """The text of such a file: what was read, with the heads and relations that are said.
+    """The text of such a file: the lines that were read, with the given heads and relations.
 
     >>> write_sentences([Item((("lights", "NOUN"),), ((0, "root"),), good=True)]).splitlines()
     ['# good = yes', '1\\tlights\\t_\\tNOUN\\t_\\t_\\t0\\troot\\t_\\t_', '']
@@ -72,7 +72,7 @@ def write_sentences(items: Sequence[Item]) -> str:
 
 
 def _sentence(block: list[str], first: int, kind: str, file: str, tags: int) -> list[Item]:
-    """The sentence of some lines, or none where they are comments."""
+    """The sentence of some lines, or none if they are only comments."""
     x: list[tuple[str, str]] = []
     cells: list[list[str]] = []
     lines: list[int] = []
@@ -97,11 +97,11 @@ def _sentence(block: list[str], first: int, kind: str, file: str, tags: int) -> 
         lines.append(number)
     if not x:
         return []
-    said = _said(cells, lines, kind, file) if kind in DIRECT else None
+    trees = _said(cells, lines, kind, file) if kind in DIRECT else None
     good, weight, group = _notes(noted)
     if good is None and kind == "companion":
         FileLine(file, lines[0]).fail("a sentence without an answer", "add a comment # good = yes, or # good = no")
-    return [Item(tuple(x), said, good, group, weight, origin=Origin(file, lines), source=tuple(block))]
+    return [Item(tuple(x), trees, good, group, weight, origin=Origin(file, lines), source=tuple(block))]
 
 
 def _said(cells: list[list[str]], lines: list[int], kind: str, file: str) -> tuple[Arc, ...]:
@@ -126,7 +126,7 @@ def _said(cells: list[list[str]], lines: list[int], kind: str, file: str) -> tup
 
 
 def _heads(cell: str, kind: str, place: FileLine) -> tuple[int, ...] | None:
-    """The heads that a cell lists, one but for candidates; None for any."""
+    """The heads in a cell, one unless the kind is candidates; None for any."""
     if cell == UNKNOWN and kind != "gold":
         return None
     parts = cell.split("|") if kind == "candidates" else [cell]
@@ -137,7 +137,7 @@ def _heads(cell: str, kind: str, place: FileLine) -> tuple[int, ...] | None:
 
 
 def _around(heads: list[int]) -> int:
-    """The first token that is its own ancestor, from 1; 0 where there is none."""
+    """The first token that is its own ancestor, from 1; 0 if there is none."""
     ends = [False] * (len(heads) + 1)  # whether a token is known to lead to the root
     ends[0] = True
     for token in range(1, len(heads) + 1):
@@ -180,14 +180,14 @@ def _block(number: int, item: Item) -> list[str]:
         "group": item.group,
         "score": None if item.score is None else f"{item.score:.6g}",
     }
-    kept = [line for line in block if not (line.startswith("#") and _NOTED.fullmatch(line))]
+    rest = [line for line in block if not (line.startswith("#") and _NOTED.fullmatch(line))]
     comments = [f"# {name} = {text}" for name, text in notes.items() if text is not None]
     if any(_UNWRITABLE.search(comment) for comment in comments):
         raise DataError(f"sentence {number}: its group has the end of a line", remedy="change it")
-    if item.said is not None:
-        arcs = iter(item.said)
-        kept = [_filled(line, next(arcs)) if _WORD.fullmatch(line.split("\t")[0]) else line for line in kept]
-    return comments + kept
+    if item.output is not None:
+        arcs = iter(item.output)
+        rest = [_filled(line, next(arcs)) if _WORD.fullmatch(line.split("\t")[0]) else line for line in rest]
+    return comments + rest
 
 
 def _fresh(number: int, t: int, token: tuple[str, str]) -> str:
@@ -198,7 +198,9 @@ def _fresh(number: int, t: int, token: tuple[str, str]) -> str:
 
 
 def _filled(line: str, arc: Arc) -> str:
-    """A token with its head and relation; enhanced ones would be those of another tree."""
+    """The line of a token with its head and relation; enhanced dependencies are dropped, since they belong to another
+    tree.
+    """
     cells = line.split("\t")
     head, relation = arc
     cells[HEAD] = UNKNOWN if head is None else "|".join(map(str, head)) if isinstance(head, tuple) else str(head)

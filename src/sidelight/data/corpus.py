@@ -10,7 +10,7 @@ from sidelight.evidence import Origin
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Inputs, their outputs (`None` if the file has none) and the place each was read from, in the order of the file.
+    """Inputs, their outputs (`None` if the file has none) and their places in the file, in the order of the file.
 
     >>> corpus = Corpus([[("Lights",), ("on",)]], [["NOUN", "ADP"]], [Origin("a.txt", range(1, 3))])
     >>> len(corpus), corpus.origins[0].line(1)

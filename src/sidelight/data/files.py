@@ -22,13 +22,13 @@ CHUNK = 1 << 20  # bytes that are read at a time
 
 
 class Digest(Protocol):
-    """One of `hashlib`."""
+    """A digest of `hashlib`."""
 
     def update(self, data: bytes, /) -> None: ...
 
 
 def shown_name(path: str | Path) -> str:
-    """The name of a file as messages and origins give it.
+    """The name of a file in messages and origins.
 
     >>> shown_name("data/train.txt"), shown_name("-")
     ('data/train.txt', '<stdin>')
@@ -39,8 +39,8 @@ def shown_name(path: str | Path) -> str:
 def read_text(path: str | Path, *, as_it_is: bool = False) -> str:
     """The text of a UTF-8 file, every line ended by `\\n`.
 
-    A name that ends in `.gz` is decompressed and `-` is the standard input. A byte order mark is dropped; `as_it_is`
-    leaves it there, and the ends of lines as they are. Raises `DataError` for a file that cannot be read, for a model,
+    A file whose name ends in `.gz` is decompressed, and `-` is the standard input. A byte order mark is dropped; with
+    `as_it_is`, it and the line ends are left unchanged. Raises `DataError` for a file that cannot be read, for a model,
     and for a byte that is not UTF-8, with its line.
 
     >>> import tempfile
@@ -73,7 +73,7 @@ def decoded(data: bytes, name: str, *, before: int = 0, as_it_is: bool = False) 
 
 
 def refuse_tensors(data: bytes, name: str) -> None:
-    """Raise `DataError` for what begins as a model does."""
+    """Raise `DataError` for data that begins like a model file."""
     if (kind := _tensors_in(data)) is not None:
         raise DataError(f"a {kind}, not data", file=name, remedy="name a file with inputs")
 
@@ -96,16 +96,16 @@ def lines_of(text: str) -> list[str]:
 
 
 def write_text_atomically(path: str | Path, text: str) -> None:
-    """Write a UTF-8 file so that it is there in full or not at all; a name that ends in `.gz` is compressed.
+    """Write a UTF-8 file completely or not at all; if its name ends in `.gz`, it is compressed.
 
-    The text goes to a temporary name in the same folder, which then takes the place of `path`. Raises `DataError` if
-    the folder is missing or cannot be written to, or if `path` is something else than a file.
+    The text is written to a temporary file in the same folder, which then replaces `path`. Raises `DataError` if
+    the folder is missing or cannot be written to, or if `path` is not a file.
     """
     write_atomically(path, encoded(path, text))
 
 
 def encoded(path: str | Path, text: str) -> bytes:
-    """The bytes that a text, or a piece of it, has in a file of this name; raises `DataError` where it has none."""
+    """The bytes of a text, or of a piece of it, in a file of this name; raises `DataError` if it cannot be encoded."""
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -119,7 +119,7 @@ def encoded(path: str | Path, text: str) -> bytes:
 
 
 def add_contents(digest: Digest, path: str | Path) -> None:
-    """Add the size and the bytes of a file to a digest; raises `DataError` where it cannot be read."""
+    """Add the size and the bytes of a file to a digest; raises `DataError` if it cannot be read."""
     with unreadable(path), open(path, "rb") as file:
         digest.update(f"{os.fstat(file.fileno()).st_size}:".encode())
         while data := file.read(CHUNK):
@@ -128,7 +128,7 @@ def add_contents(digest: Digest, path: str | Path) -> None:
 
 @contextmanager
 def unreadable(path: str | Path) -> Iterator[None]:
-    """A file that cannot be opened is a `DataError` that says why."""
+    """Context manager: an error on opening a file becomes a `DataError` with the reason."""
     try:
         yield
     except FileNotFoundError:
@@ -146,14 +146,14 @@ def _unix_lines(text: str) -> str:
 
 
 def _tensors_in(data: bytes) -> str | None:
-    """What a file of tensors says it is, which begins with the length of a JSON object; None for any other file."""
+    """The format that a tensor file declares (it begins with the length of a JSON object); None for other files."""
     end = 8 + int.from_bytes(data[:8], "little")
     if data[8:9] != b"{" or end > len(data):
         return None
     try:
         header = json.loads(data[8:end])
         return str(json.loads(header["__metadata__"]["sidelight"])["kind"])
-    except (ValueError, KeyError, TypeError):  # among them what is neither JSON nor text
+    except (ValueError, KeyError, TypeError):  # for example, not JSON or not text
         return None
 
 

@@ -3,9 +3,9 @@
     {"first": {"words": [["the", "D"], ["light", "N"]], "edges": [[1, 0, "det"]]},
      "second": {"words": ["light"], "edges": []}, "links": [[1, 0]], "good": true}
 
-A word is a string, or a string and a tag; an edge goes from a word to a word, by their numbers from 0, and may have a
-label. As gold, words without a link are deleted; as partial evidence nothing is known of them, and [0, null] says that
-a word is deleted. "candidates" are {"0": [1, null], …}: for some words of the first graph what they may be mapped to.
+A word is a string, or a string and a tag. An edge connects two words, by their numbers from 0, and may have a label. In
+gold, words without a link are deleted. In partial evidence nothing is known about them, and [0, null] means that a word
+is deleted. "candidates" are {"0": [1, null], …}: the possible targets of some words of the first graph.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Graph(NamedTuple):
     edges: tuple[tuple[int, int, str], ...] = ()
 
     def trouble(self) -> tuple[str, str] | None:
-        """What is wrong with it, and what to do; None where nothing is.
+        """The problem with this graph, and a remedy; None if it is valid.
 
         >>> Graph((("light", "N"),), ((0, 1, "subj"),)).trouble()
         ('has an edge (0, 1), and no word 1', 'give words from 0 to 0')
@@ -55,7 +55,7 @@ class Graph(NamedTuple):
 
 
 def read_graphs(path: str | Path, kind: str = INPUTS) -> list[Item]:
-    """Pairs of graphs; raises `DataError` with the line of what is not as it should be."""
+    """Pairs of graphs; raises `DataError` with the line of an invalid pair."""
     example = f'{{"first": {EXAMPLE}, "second": …, "links": [[0, 0]]}}'
     return read_objects(path, kind, keys=KEYS, parse=_parse, example=example)
 
@@ -66,7 +66,7 @@ def write_graphs(items: Sequence[Item]) -> str:
     def unparse(item: Item) -> dict[str, Any]:
         source = item.source or {}
         sides = {name: source.get(name, _plain(graph)) for name, graph in zip(("first", "second"), item.x)}
-        return sides if item.said is None else {**sides, "links": listed_links(item.said)}
+        return sides if item.output is None else {**sides, "links": listed_links(item.output)}
 
     return write_objects(items, unparse)
 
@@ -76,12 +76,12 @@ def _parse(entry: Mapping[str, Any], kind: str, place: FileLine) -> tuple[tuple[
     sizes = len(x[0].words), len(x[1].words)
     if kind == "candidates":
         return x, _candidates(entry, sizes, place)
-    said = links_at(entry, kind, place, sizes)
-    linked = [other for _, other in said or () if other is not None]
-    words = [one for one, other in said or () if other is not None]
+    links = links_at(entry, kind, place, sizes)
+    linked = [other for _, other in links or () if other is not None]
+    words = [one for one, other in links or () if other is not None]
     if len(set(linked)) < len(linked) or len(set(words)) < len(words):
         place.fail("a word is mapped twice", "map every word once at most")
-    return x, said
+    return x, links
 
 
 def _graph(entry: Mapping[str, Any], which: str, place: FileLine) -> Graph:

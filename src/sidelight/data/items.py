@@ -1,8 +1,8 @@
-"""Inputs of structures as files have them: an input, what the file says of its output, and what else a line says.
+"""Inputs of structures in files: the input, what the file says about its output, and other values of the line.
 
-Each format has a function that reads items and one that writes them (`pairs`, `graphs`, `conllu`), and what is written
-reads as the same items. What was read is kept beside an item, so that what the format does not look at (other columns,
-comments, other keys) is there again when the item is written with an answer.
+Each format has a function that reads items and one that writes them (`pairs`, `graphs`, `conllu`); written items can be
+read back. The source of an item is stored with it, so that parts ignored by the format (other columns, comments, other
+keys) are written again with a prediction.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from sidelight.data.json_lines.lines import FileLine, check_keys, good_at, objec
 from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
-DIRECT = ("gold", "partial", "candidates")  # kinds of evidence that say something of outputs
+DIRECT = ("gold", "partial", "candidates")  # kinds of evidence about outputs
 SHARED = ("good", "weight", "group")  # keys of JSON lines
-INPUTS = "inputs"  # instead of a kind of evidence: what the file says of outputs is not looked at
+INPUTS = "inputs"  # instead of a kind of evidence: outputs in the file are ignored
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An input of a structure with what is said of it."""
+    """An input of a structure, with the information about it in a file."""
 
     x: Any
-    said: Any = None  # of the output, as the format has it; None where nothing is said, or is not looked at
+    output: Any = None  # about the output, in the format's form; None if nothing is said or it is ignored
     good: bool | None = None  # whether it has a good structure
-    group: str | None = None  # the query that it is a candidate for
+    group: str | None = None  # the query for which it is a candidate
     weight: float = 1.0
-    score: float | None = None  # of its best structure; written, and not read
-    proven: bool | None = None  # whether the answer is proved to be the best; written where it is not
+    score: float | None = None  # of its best structure; written, not read
+    proven: bool | None = None  # whether the prediction is proved optimal; written if it is not
     origin: Origin = field(default=Origin("", [1]), compare=False)
     source: Any = field(default=None, compare=False, repr=False)  # what it was read from
 
     @property
     def place(self) -> FileLine:
-        """The line that it begins on."""
+        """The line on which it begins."""
         return FileLine(self.origin.file, self.origin.line(0))
 
 
-Read = Callable[[str | Path, str], list[Item]]  # of a file, and of a kind of evidence or INPUTS
+Read = Callable[[str | Path, str], list[Item]]  # arguments: a file, and a kind of evidence or INPUTS
 Write = Callable[[Sequence[Item]], str]
 
 
@@ -55,25 +55,25 @@ def read_objects(
     parse: Callable[[Mapping[str, Any], str, FileLine], tuple[Any, Any]],
     example: str,
 ) -> list[Item]:
-    """Items from JSON lines; `parse` gives the input of an object and what a kind of evidence wants of its output."""
+    """Items from JSON lines; `parse` returns the input of an object, and its output read as a kind of evidence."""
     items = []
     for entry, place in objects_in(path):
         check_keys(entry, (*keys, *SHARED), place)
-        x, said = parse(entry, kind, place)
+        x, output = parse(entry, kind, place)
         good, group = good_at(entry, place), entry.get("group")
         if good is None and kind == "companion":
             place.fail('no "good"', 'add "good": true or "good": false')
         if group is not None and not isinstance(group, str):
             place.fail(f'"group" is {json.dumps(group)}', "write a text that all candidates of a query share")
         weight = weight_at(entry, place)
-        items.append(Item(x, said, good, group, weight, origin=Origin(place.file, (place.line,)), source=entry))
+        items.append(Item(x, output, good, group, weight, origin=Origin(place.file, (place.line,)), source=entry))
     if not items:
         raise DataError("no inputs", file=shown_name(path), remedy=f"write one JSON object a line, e.g. {example}")
     return items
 
 
 def write_objects(items: Sequence[Item], unparse: Callable[[Item], Mapping[str, Any]]) -> str:
-    """Items as JSON lines; `unparse` gives input and output, and the rest of what was read stays."""
+    """Items as JSON lines; `unparse` returns input and output, and other keys of the source are kept."""
     return "".join(json.dumps(_entry(item, unparse), ensure_ascii=False) + "\n" for item in items)
 
 
@@ -89,7 +89,7 @@ def _entry(item: Item, unparse: Callable[[Item], Mapping[str, Any]]) -> dict[str
 def links_at(
     entry: Mapping[str, Any], kind: str, place: FileLine, sizes: tuple[int, int]
 ) -> tuple[tuple[int, int | None], ...] | None:
-    """The "links" of an object, as a kind wants them: pairs of positions from 0, null for nothing."""
+    """The "links" of an object, read as a kind of evidence: pairs of positions from 0, null for nothing."""
     if kind not in ("gold", "partial"):
         return None
     if "links" not in entry:
@@ -101,7 +101,7 @@ def links_at(
 
 
 def checked_links(links: Sequence[Any], sizes: tuple[int, int], place: FileLine) -> tuple[tuple[int, int | None], ...]:
-    """Links in their order, each once; raises `DataError` for a position that is not there."""
+    """Sorted links without duplicates; raises `DataError` for a position that does not exist."""
     for link in links:
         for position, size, side in zip(link, sizes, ("left", "right")):
             if position is None and side == "right":
@@ -116,5 +116,5 @@ def checked_links(links: Sequence[Any], sizes: tuple[int, int], place: FileLine)
 
 
 def listed_links(links: Sequence[tuple[int, int | None]]) -> list[list[int | None]]:
-    """Links as JSON has them."""
+    """Links as JSON values."""
     return [[one, other] for one, other in links]

@@ -24,18 +24,19 @@ _GIZA_WORD = re.compile(r"(\S+) \(\{([\d ]*)\}\) ?")
 
 @dataclass(frozen=True, slots=True)
 class GoldLinks:
-    """The links of one pair: those that must be there, and those that may be (sure ones among them)."""
+    """The gold links of one pair: the sure ones, and the possible ones (which include the sure ones)."""
 
     sure: Links
     possible: Links
 
 
 def read_gold(path: str | Path, *, pairs: Pairs | None = None, count: int | None = None) -> list[GoldLinks]:
-    """Read a gold file: sentence number, source position, target position, and S or P unless all are sure.
+    """Read a gold file: sentence number, source position, target position, and S or P (without this mark a link is
+    sure).
 
-    The list has an entry for every sentence up to the last one, or for `count` of them, or for each of `pairs`, against
-    whose lengths positions are then checked. Raises `DataError` for a line of another form, and for a sentence or a
-    position that is not there.
+    The list has an entry for every sentence up to the last one in the file, or for `count` sentences, or for each of
+    `pairs`; then positions are checked against their lengths. Raises `DataError` for a line of another form, and for a
+    sentence or a position that does not exist.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +69,7 @@ def read_gold(path: str | Path, *, pairs: Pairs | None = None, count: int | None
 
 
 def pharaoh_line(links: Iterable[Link]) -> str:
-    """The links of one pair as Pharaoh and Moses write them.
+    """The links of one pair in the format of Pharaoh and Moses.
 
     >>> pharaoh_line({(1, 2), (0, 0)})
     '0-0 1-2'
@@ -100,7 +101,7 @@ def read_pharaoh(path: str | Path) -> list[Links]:
 def giza_entry(
     number: int, source: Sequence[str], target: Sequence[str], links: Iterable[Link], *, score: float = 1.0
 ) -> str:
-    """The three lines of one pair in Giza's A3 format, where positions of target words count from 1.
+    """The three lines of one pair in Giza's A3 format; positions of target words count from 1.
 
     >>> print(giza_entry(1, ["light", "on"], ["allumée", "!"], [(1, 0)]))
     # Sentence pair (1) source length 2 target length 2 alignment score : 1
@@ -119,7 +120,7 @@ def giza_entry(
 
 
 def read_giza(path: str | Path) -> list[Links]:
-    """Links from a file in Giza's A3 format, by the numbers of its entries; raises `DataError` where it is not one.
+    """Links from a file in Giza's A3 format, by the numbers of its entries; raises `DataError` for other files.
 
     Pairs without an entry, such as those that Giza leaves out, have no links.
     """
@@ -144,7 +145,7 @@ def _is_whole(cell: str) -> bool:
 
 
 def _misplaced(sentence: int, i: int, j: int, pairs: Pairs | None, count: int | None) -> str | None:
-    """What is wrong with the numbers of a link, if anything."""
+    """The problem with the numbers of a link, if any."""
     if min(sentence, i, j) < 1:
         return "sentences and positions count from 1"
     if sentence > (count := len(pairs) if pairs is not None else sentence if count is None else count):

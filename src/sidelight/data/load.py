@@ -1,4 +1,4 @@
-"""One door for all file formats: a corpus, or evidence of one kind."""
+"""Reading files of any format: a corpus, or evidence of one kind."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _EXTENSIONS = {
 
 
 def format_of(path: str | Path) -> str:
-    """The format that the name of a file stands for; a name that says nothing stands for columns.
+    """The format of a file by its name; columns if the name has no known ending.
 
     >>> format_of("train.jsonl.gz"), format_of("train.crfsuite"), format_of("train.txt")
     ('jsonl', 'attributes', 'columns')
@@ -45,10 +45,10 @@ def format_of(path: str | Path) -> str:
 @arguments_checked
 @without_collection()
 def load_corpus(path: str | Path, *, format: str | None = None, label_column: int | None = -1) -> Corpus:
-    """The inputs and outputs of a file in any format, found by the file's extension if it is not given.
+    """The inputs and outputs of a file in any format; the file's extension determines the format if it is not given.
 
-    `label_column` is for column files; `None` reads no labels from a file of any format, whatever stands there.
-    Raises `DataError` for a format that does not exist, and as the readers do.
+    `label_column` is for column files; with `None`, no labels are read from a file of any format. Raises `DataError`
+    for an unknown format, and the errors of the readers.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -85,13 +85,12 @@ def load_evidence(
 
     `kind` is gold, partial, candidates, good, bad, companion, unlabeled or votes. In the label of a column or attribute
     file, `_` means "not known" for partial; for candidates `A|B` lists labels, and `_` or `*` alone means any label.
-    The label column of "auto" is the last one for these kinds and gold, and none for the others, where all columns are
-    input; for those a number names a column to leave out. A companion file is JSON lines that each say whether they
-    are `"good"`; one of votes is JSON lines too (`data.json_lines.votes`). JSON lines with candidates may have
-    `"known"` and `"initial"` labels and `"chunks"` (`data.json_lines.candidates`). Weights given in the file are
-    multiplied by `weight`.
-    Inputs given by features have a label for `Gold`, and lists of one element for `Partial` and `Candidates`. Raises
-    `DataError` with the file and the line.
+    With "auto", the label column is the last one for these kinds and gold. For the other kinds all columns are input,
+    and a number names a column to leave out. A companion file has JSON lines with the key `"good"`; a file of votes has
+    JSON lines too (`data.json_lines.votes`). JSON lines with candidates may have `"known"` and `"initial"` labels and
+    `"chunks"` (`data.json_lines.candidates`). Weights given in the file are multiplied by `weight`. Inputs given by
+    features have a single label for `Gold`, and lists of one element for `Partial` and `Candidates`. Raises `DataError`
+    with the file and the line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -129,7 +128,7 @@ def _known_format(path: str | Path, format: str | None) -> str:
 
 
 def _records_of_cells(corpus: Corpus, kind: str) -> list[Record]:
-    """What the label cells of a column or attribute file say when they are read as a kind of evidence."""
+    """The label cells of a column or attribute file, read as a kind of evidence."""
     read = {"gold": _read_label, "partial": _read_partial}.get(kind)
     sets: dict[str, tuple[str, ...] | None] = {}
     records = []
@@ -229,4 +228,4 @@ _MAKERS: dict[str, Callable[[Record, float], Any]] = {
     "unlabeled": _unlabeled,
     "votes": _voted,
 }
-INDIRECT = {kind: _MAKERS[kind] for kind in ("good", "bad", "companion", "unlabeled")}  # of items of any structure too
+INDIRECT = {kind: _MAKERS[kind] for kind in ("good", "bad", "companion", "unlabeled")}  # for items too

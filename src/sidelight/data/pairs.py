@@ -1,12 +1,12 @@
-"""Pairs of strings with links between their symbols: a line each, or JSON lines.
+"""Pairs of strings with links between their symbols: one per line, or JSON lines.
 
     ship<TAB>SIp<TAB>0-0 1-0 2-1 3-2          two strings, and links from 0 on, as Pharaoh writes them
     dina<TAB>דינה<TAB>yes                      two strings, and whether they belong together
-    hour<TAB>aUr<TAB>0- 1-0 2-1                as partial evidence: h is linked with nothing, of r nothing is known
+    hour<TAB>aUr<TAB>0- 1-0 2-1                as partial evidence: h is linked with nothing; nothing is known about r
     {"left": "ship", "right": ["S", "I", "p"], "links": [[0, 0], [1, 0], [2, 1], [3, 2]], "good": true}
 
-A line has links or `_` where there are none to tell, then yes or no, then a score (which `sidelight judge` writes);
-each may be left out. Symbols are the characters of a string; in JSON lines they may be listed.
+A line has links (or `_` if none are given), then yes or no, then a score (written by `sidelight judge`); each may be
+left out. Symbols are the characters of a string; in JSON lines they may be a list.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ KEYS = ("left", "right", "links", "candidates")
 
 
 def read_pairs(path: str | Path, kind: str = INPUTS) -> list[Item]:
-    """Pairs of a file with a line each; raises `DataError` with the line of what is not as it should be.
+    """Pairs of a file, one per line; raises `DataError` with the line of an invalid pair.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.tsv").write_text("shi\\tSI\\t0-0 1-0 2-1\\n")
-    ...     [(item.x, item.said) for item in read_pairs(Path(folder, "a.tsv"), "gold")]
+    ...     [(item.x, item.output) for item in read_pairs(Path(folder, "a.tsv"), "gold")]
     [(('shi', 'SI'), ((0, 0), (1, 0), (2, 1)))]
     """
     file = shown_name(path)
@@ -49,7 +49,7 @@ def read_pairs(path: str | Path, kind: str = INPUTS) -> list[Item]:
 
 
 def write_pairs(items: Sequence[Item]) -> str:
-    """The text of such a file; raises `DataError` for what it could not give back.
+    """The text of such a file; raises `DataError` for pairs that could not be read back.
 
     >>> write_pairs([Item(("shi", "SI"), ((0, 0), (1, None)), good=True)])
     'shi\\tSI\\t0-0 1-\\tyes\\n'
@@ -58,7 +58,7 @@ def write_pairs(items: Sequence[Item]) -> str:
 
 
 def read_pair_objects(path: str | Path, kind: str = INPUTS) -> list[Item]:
-    """Pairs from JSON lines; candidates are a list for every left symbol, or null where any may be."""
+    """Pairs from JSON lines; candidates are a list for every left symbol, or null for any."""
     example = '{"left": "ship", "right": "SIp", "links": [[0, 0], [1, 0], [2, 1], [3, 2]]}'
     return read_objects(path, kind, keys=KEYS, parse=_parse, example=example)
 
@@ -69,7 +69,7 @@ def write_pair_objects(items: Sequence[Item]) -> str:
     def unparse(item: Item) -> dict[str, Any]:
         left, right = (side if isinstance(side, str) else list(side) for side in item.x)
         strings = {"left": left, "right": right}
-        return strings if item.said is None else {**strings, "links": listed_links(item.said)}
+        return strings if item.output is None else {**strings, "links": listed_links(item.output)}
 
     return write_objects(items, unparse)
 
@@ -89,8 +89,8 @@ def _read(line: str, kind: str, place: FileLine) -> Item:
         place.fail(f"{more[0]!r} after the pair", "write links, then yes or no, then a score, with tabs between")
     if answer is None and kind == "companion":
         place.fail("neither yes nor no", "add yes or no after a tab")
-    said = _links(links, kind, x, place)
-    return Item(x, said, answer, None, origin=Origin(place.file, (place.line,)))
+    alignment = _links(links, kind, x, place)
+    return Item(x, alignment, answer, None, origin=Origin(place.file, (place.line,)))
 
 
 def _links(cell: str, kind: str, x: tuple[str, str], place: FileLine) -> tuple[tuple[int, int | None], ...] | None:
@@ -122,8 +122,8 @@ def _line(number: int, item: Item) -> str:
         problem = "its strings would not be read again"
     if problem:
         raise DataError(f"pair {number}: {problem}", remedy="change it, or write JSON lines")
-    if item.said is not None:
-        cells.append(" ".join(f"{one}-{'' if other is None else other}" for one, other in item.said))
+    if item.output is not None:
+        cells.append(" ".join(f"{one}-{'' if other is None else other}" for one, other in item.output))
     elif item.good is not None:
         cells.append(NOT_TOLD)
     if item.good is not None:

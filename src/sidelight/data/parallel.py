@@ -9,7 +9,7 @@ from pathlib import Path
 from sidelight.data.files import read_lines, shown_name
 from sidelight.errors import DataError
 
-# What `str.split` takes for white space and other aligners do not: a no-break space is part of its word.
+# White space for `str.split`, but not for other aligners: a no-break space is part of its word.
 _ODD_SPACES = "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c not in " \t")
 
 Sentence = list[str]
@@ -17,12 +17,12 @@ Sentence = list[str]
 
 @dataclass(frozen=True, slots=True)
 class ParallelText:
-    """Sentence pairs as lists of words, and the lines that they come from."""
+    """Sentence pairs as lists of words, and their lines."""
 
     sources: list[Sentence]
     targets: list[Sentence]
     lines: list[int]  # of every pair, from 1
-    count: int  # lines of each file, those that were skipped among them
+    count: int  # lines of each file, including skipped ones
 
     @property
     def pairs(self) -> list[tuple[Sentence, Sentence]]:
@@ -35,7 +35,7 @@ class ParallelText:
         return sorted(set(range(1, self.count + 1)).difference(self.lines))
 
     def on_all_lines(self, values: Sequence[str]) -> list[str]:
-        """One value per line of the files: those of the pairs, and "" where a line was skipped.
+        """One value per line of the files: the values of the pairs, and "" for skipped lines.
 
         >>> ParallelText([["a"]], [["b"]], [2], 3).on_all_lines(["0-0"])
         ['', '0-0', '']
@@ -47,10 +47,10 @@ class ParallelText:
 
 
 def read_parallel(source: str | Path, target: str | Path, *, skip_empty: bool = False) -> ParallelText:
-    """Read two files of tokenised sentences, one a line, words apart by spaces; `.gz` is decompressed.
+    """Read two files of tokenised sentences, one per line, with spaces between words; `.gz` is decompressed.
 
     Raises `DataError` for files with different numbers of lines, for text that is not UTF-8, for files without a pair,
-    and for a line without words in either file, unless `skip_empty` leaves such pairs out.
+    and for a line without words in either file, unless `skip_empty` is set, which skips such pairs.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -68,15 +68,15 @@ def read_parallel(source: str | Path, target: str | Path, *, skip_empty: bool = 
             remedy="give two files that are translations of each other line by line",
         )
     split_left, split_right = _splitter(left), _splitter(right)
-    kept = dict[str, str]().setdefault  # one object per distinct word
+    shared = dict[str, str]().setdefault  # one object per distinct word
     sources: list[Sentence] = []
     targets: list[Sentence] = []
     lines: list[int] = []
     for number, (a, b) in enumerate(zip(left, right), 1):
         x, y = split_left(a), split_right(b)
         if x and y:
-            sources.append([kept(word, word) for word in x])
-            targets.append([kept(word, word) for word in y])
+            sources.append([shared(word, word) for word in x])
+            targets.append([shared(word, word) for word in y])
             lines.append(number)
         elif not skip_empty:
             raise DataError(

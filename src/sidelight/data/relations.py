@@ -1,11 +1,11 @@
-"""Sentences with entities and relations between them, as JSON lines (the layout of the files of CoNLL-2004 and SpERT).
+"""Sentences with entities and relations, as JSON lines (the format of CoNLL-2004 and SpERT).
 
     {"tokens": ["Ann", "lives", "in", "Oslo"],
      "entities": [{"type": "Peop", "start": 0, "end": 1}, {"type": "Loc", "start": 3, "end": 4}],
      "relations": [{"type": "Live_In", "head": 0, "tail": 1}]}
 
-Boundaries of entities are given; types and relations may be missing, in all lines, and are then what is asked for.
-Other keys are left alone.
+Boundaries of entities are given. Types and relations may be missing from all lines; then they are to be predicted.
+Other keys are ignored.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ class EntitySentence(NamedTuple):
     """A sentence and where its entities are."""
 
     tokens: tuple[str, ...]
-    spans: tuple[tuple[int, int], ...]  # first token, and the one after the last
+    spans: tuple[tuple[int, int], ...]  # first token, and one past the last
 
 
 class Extraction(NamedTuple):
     """The type of every entity, and the relations between them."""
 
     types: tuple[str, ...]
-    relations: tuple[tuple[int, int, str], ...] = ()  # head, tail, name; in rising order
+    relations: tuple[tuple[int, int, str], ...] = ()  # head, tail, name; sorted
 
 
 class RelationCorpus(NamedTuple):
-    """Sentences, and what is known of each, if anything is."""
+    """Sentences, and their known types and relations, if any."""
 
     xs: list[EntitySentence]
     ys: list[Extraction] | None
 
 
 def read_relations(path: str | Path) -> RelationCorpus:
-    """The sentences of a file; `ys` is None where no entity has a type.
+    """The sentences of a file; `ys` is None if no entity has a type.
 
-    Raises `DataError`, with the line, for spans that are not there, for a relation between an entity and itself or
-    with an entity that is not there, and where only some entities have types.
+    Raises `DataError`, with the line, for invalid spans, for a relation of an entity with itself or with one that does
+    not exist, and if only some entities have types.
 
     >>> import tempfile
     >>> line = '{"tokens": ["Ann", "left", "Oslo"], "entities": [{"type": "Peop", "start": 0, "end": 1}]}'
@@ -71,7 +71,7 @@ def read_relations(path: str | Path) -> RelationCorpus:
 
 
 def write_relations(path: str | Path, xs: Sequence[EntitySentence], ys: Sequence[Extraction]) -> None:
-    """Write sentences and what was found in them, in the layout that `read_relations` reads."""
+    """Write sentences with their types and relations, in the format that `read_relations` reads."""
     file_name(path)
     for what, values, kind in (("xs", xs, EntitySentence), ("ys", ys, Extraction)):
         if not isinstance(values, list | tuple) or not all(isinstance(one, kind) for one in values):
@@ -91,7 +91,7 @@ def relation_line(x: EntitySentence, y: Extraction) -> str:
 
 
 def extraction_entry(x: EntitySentence, y: Extraction | None) -> dict[str, Any]:
-    """One sentence as a JSON object, without types and relations where nothing is known."""
+    """One sentence as a JSON object; without types and relations if they are unknown."""
     places = [{"start": first, "end": last} for first, last in x.spans]
     if y is None:
         return {"tokens": list(x.tokens), "entities": places}
@@ -107,17 +107,17 @@ def without_types(x: EntitySentence, y: Extraction, types: Collection[str]) -> t
     >>> without_types(x, y, ["Other"])[1].types
     ('Peop',)
     """
-    kept = [i for i, type_ in enumerate(y.types) if type_ not in types]
-    place = {i: k for k, i in enumerate(kept)}
+    positions = [i for i, type_ in enumerate(y.types) if type_ not in types]
+    place = {i: k for k, i in enumerate(positions)}
     relations = [(place[a], place[b], name) for a, b, name in y.relations if a in place and b in place]
     return (
-        EntitySentence(x.tokens, tuple(x.spans[i] for i in kept)),
-        Extraction(tuple(y.types[i] for i in kept), tuple(sorted(relations))),
+        EntitySentence(x.tokens, tuple(x.spans[i] for i in positions)),
+        Extraction(tuple(y.types[i] for i in positions), tuple(sorted(relations))),
     )
 
 
 def sentence_at(entry: dict[str, Any], place: FileLine) -> tuple[EntitySentence, Extraction | None, FileLine]:
-    """The sentence of an object, and what is known of it, if anything is."""
+    """The sentence of an object, and its types and relations, if known."""
     tokens, entities = entry.get("tokens"), entry.get("entities")
     if not isinstance(tokens, list) or not tokens or not all(isinstance(token, str) for token in tokens):
         place.fail('"tokens" is not a list of words', 'write e.g. "tokens": ["Ann", "left"]')

@@ -1,7 +1,7 @@
-"""Evidence on inputs that have one label each, brought to one form: a list with one element.
+"""Conversion of evidence on inputs with one label each to one form: a list with one element.
 
-A person may write the set of candidates alone, {"spam", "ham"}, or in a list, [{"spam", "ham"}]; a known label alone or
-in a list. What is more than one set, or more than one label, is refused.
+Users may write the set of candidates alone, {"spam", "ham"}, or in a list, [{"spam", "ham"}], and a known label alone
+or in a list. More than one set, or more than one label, is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LABELS = "give a label, alone or in a list, or None"
 
 
 def single_labels(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """All of the evidence in the form that sequences of one token have; raises `DataError` as `single_label` does.
+    """All evidence in the form of sequences of one token; raises `DataError` like `single_label`.
 
     >>> single_labels([Partial({"w=on": 1.0}, "ham")])[0].y
     ['ham']
@@ -29,9 +29,9 @@ def single_labels(evidence: Iterable[Evidence]) -> list[Evidence]:
 
 
 def single_label(piece: Evidence, index: int) -> Evidence:
-    """A piece of evidence on an input with one label, as on a sequence of one token.
+    """A piece of evidence on an input with one label, in the form of a sequence of one token.
 
-    Raises `DataError` where it says something of several labels, or a set of candidates is empty.
+    Raises `DataError` if it refers to several labels, or if a set of candidates is empty.
 
     >>> single_label(Candidates({"w=on": 1.0}, ("spam", "ham")), 0).y
     [('spam', 'ham')]
@@ -102,5 +102,5 @@ def _one_set(piece: Evidence, index: int, sets: Any) -> Collection[Any] | None:
 
 
 def _is_set(labels: Any) -> bool:
-    """Whether this is what a set of candidates may be, rather than a label."""
+    """Whether this is a set of candidates and not a label."""
     return labels is None or (isinstance(labels, Collection) and not isinstance(labels, str | bytes))

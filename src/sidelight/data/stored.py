@@ -1,8 +1,8 @@
-"""Evidence that stays in its files: what is larger than memory is read piece by piece, never as a whole.
+"""Evidence that stays in files: data larger than memory is read piece by piece.
 
-A row of a Parquet file is read as the line of JSON that it would be, so that all readers of these read it: columns are
-called as the keys of JSON lines are (`tokens`, `labels`, `weight`, …), others are left alone. This needs `pyarrow`,
-which comes with `sidelight[arrow]`.
+A row of a Parquet file is converted to a JSON line, so that the readers of JSON lines can read it. Its columns have the
+names of JSON keys (`tokens`, `labels`, `weight`, …); other columns are ignored. This needs `pyarrow`, which comes with
+`sidelight[arrow]`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Paths = str | Path | Sequence[str | Path] | None
 
 @dataclass(frozen=True, slots=True)
 class StoredCorpus:
-    """Files of evidence by their kinds, and the folder where features that were prepared from them are kept."""
+    """Files of evidence by kind, and the folder for the features prepared from them."""
 
     files: Mapping[str, tuple[Path, ...]]
     folder: Path
@@ -44,11 +44,11 @@ class StoredCorpus:
 
     @property
     def paths(self) -> list[tuple[str, Path]]:
-        """All files in their order, each with its kind."""
+        """All files in order, each with its kind."""
         return [(kind, path) for kind, paths in self.files.items() for path in paths]
 
     def pieces(self, kind: str, path: Path, *, after: Position = START) -> Iterator[tuple[TextPiece, list[Evidence]]]:
-        """The evidence of one file, some at a time; raises `DataError` as `load_evidence` does."""
+        """The evidence of one file, piece by piece; raises `DataError` like `load_evidence`."""
         width: int | None = None
         empty = after.begin == 0
         for piece in file_pieces(path, self.format, after=after):
@@ -59,12 +59,12 @@ class StoredCorpus:
             with placed(piece):
                 width = _checked_width(evidence, width)
             yield piece, evidence
-        if empty:  # say so in the words of the reader
+        if empty:  # raise the reader's error
             nothing: Any = TextPiece(shown_name(path), [], 0, 0)
             self.evidence(kind, path, nothing)
 
     def evidence(self, kind: str, path: Path, piece: TextPiece) -> list[Evidence]:
-        """What is in one piece of a file."""
+        """The evidence in one piece of a file."""
         column: Any = self.label_column if kind != "unlabeled" else "auto"
         with placed(piece):
             return load_evidence(piece, kind, format=_format(path, self.format), label_column=column)  # type: ignore[arg-type]
@@ -81,9 +81,9 @@ def stored(
 ) -> StoredCorpus:
     """Evidence in files that may be larger than memory, to be fitted block by block.
 
-    A fit writes the features of the files into `folder`, once: another fit with the same data and templates finds them
-    there. Files are columns, JSON lines or attributes, as for `load_evidence`, or Parquet (`pyarrow`). Raises
-    `DataError` without a file.
+    A fit writes the features of the files into `folder` once; another fit with the same data and templates reuses them.
+    Files are columns, JSON lines or attributes, as for `load_evidence`, or Parquet (`pyarrow`). Raises `DataError` if
+    no file is given.
 
     >>> str(stored(gold="train.txt", folder="prepared"))
     'gold in train.txt'
@@ -96,9 +96,9 @@ def stored(
 
 
 def file_pieces(path: Path, format: str | None, *, after: Position = START, parts: int = 1) -> Iterator[TextPiece]:
-    """The pieces of a file of any format, from a place on where an earlier reading stopped.
+    """The pieces of a file of any format, from the position where an earlier reading stopped.
 
-    With `parts` they are so many times smaller, for several to work on.
+    With `parts`, pieces are smaller by this factor, for parallel work.
     """
     if (format or format_of(path)) == "parquet":
         return parquet_pieces(path, begin=after.begin, rows=ROWS // parts)
@@ -107,13 +107,13 @@ def file_pieces(path: Path, format: str | None, *, after: Position = START, part
 
 
 def corpus_of(piece: TextPiece, path: Path, format: str | None, *, label_column: int | None) -> Any:
-    """The inputs of a piece, as `load_corpus` reads them."""
+    """The inputs of a piece, read as by `load_corpus`."""
     with placed(piece):
         return load_corpus(piece, format=_format(path, format), label_column=label_column)  # type: ignore[arg-type]
 
 
 def _format(path: Path, format: str | None) -> str:
-    """The format that pieces are read in: rows of Parquet are lines of JSON by then."""
+    """The format of pieces: rows of Parquet have become JSON lines."""
     name = format or format_of(path)
     return "jsonl" if name == "parquet" else name
 
@@ -127,7 +127,7 @@ def _paths(kind: str, paths: Any) -> tuple[Path, ...]:
 
 
 def _checked_width(evidence: list[Evidence], width: int | None) -> int | None:
-    """The number of columns of tokens; raises `DataError` where it is another than before."""
+    """The number of columns of tokens; raises `DataError` if it differs from before."""
     token = evidence[0].x[0] if isinstance(evidence[0].x, list) else None
     own = len(token) if isinstance(token, tuple) else None
     if width is not None and own != width:
@@ -142,7 +142,7 @@ ROWS = 4096  # of a piece
 
 
 def parquet_pieces(path: str | Path, *, begin: int = 0, rows: int = ROWS) -> Iterator[TextPiece]:
-    """The rows from `begin` on; raises `DataError` if it is not a Parquet file, and without `pyarrow`."""
+    """The rows from `begin` on; raises `DataError` if this is not a Parquet file, and without `pyarrow`."""
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
@@ -164,12 +164,12 @@ def parquet_pieces(path: str | Path, *, begin: int = 0, rows: int = ROWS) -> Ite
                     )
                 seen = last
     except ArrowException as error:
-        told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"not a Parquet file ({told})", file=path, remedy="write it again, or name another") from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"not a Parquet file ({reason})", file=path, remedy="write it again, or name another") from None
 
 
 def _line(row: dict[str, Any], label: str | None, names: Sequence[str] | None) -> str:
-    """A row without what is null in it; labels that are numbers of names become these."""
+    """A row without null values; labels given as numbers become names."""
     own = {"labels" if name == label else name: value for name, value in row.items() if value is not None}
     if names is not None and "labels" in own:
         own["labels"] = [names[one] if one is not None and 0 <= one < len(names) else None for one in own["labels"]]

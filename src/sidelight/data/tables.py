@@ -1,8 +1,8 @@
-"""Tables to inputs and outputs: Hugging Face datasets, frames of pandas and polars, Arrow tables, Parquet files.
+"""Inputs and outputs from tables: Hugging Face datasets, frames of pandas and polars, Arrow tables, Parquet files.
 
-A table has a sentence in each row, its tokens and its labels as lists; or, with a column that says which sentence a row
-is of, a token in each row. Tables are asked for their columns by what they offer; none of their libraries is imported,
-but for a table that offers the stream of Arrow or `__dataframe__` alone, and for files: there pyarrow is.
+Each row of a table is a sentence, with tokens and labels as lists; or, with a column of sentence numbers or names, each
+row is a token. Columns are read through the table's own methods, without importing its library. Only pyarrow is
+imported: for files, and for tables that have only Arrow's stream interface or `__dataframe__`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sidelight.data.files import shown_name
 from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
-NOT_KNOWN = -100  # what Hugging Face writes for tokens that have no label of their own
+NOT_KNOWN = -100  # Hugging Face's label for tokens without a label of their own
 ARROW = 'install it with pip install "sidelight[arrow]"'
 _LIST = "give lists; or name the column that says which sentence a row is of, sentence=…"
 
@@ -35,11 +35,11 @@ def from_table(
 ) -> Corpus:
     """The inputs of a table, and the outputs if a column of `labels` is named.
 
-    `tokens` names the column of tokens, or several for tokens of several columns. Where each row is one token,
-    `sentence` names the column of the number or name of its sentence; rows of a sentence stand together, and an empty
-    cell means the sentence of the row before. Labels that are numbers are read by `names`, which a dataset with
-    `ClassLabel` has itself; a label that is not known (None, NaN, -100, or -1 where there are names) becomes None, for
-    `partial`. Raises `DataError` for a column that is not there and for what has another shape.
+    `tokens` names the column of tokens, or several columns for tokens of several columns. If each row is one token,
+    `sentence` names the column with the number or name of its sentence; rows of a sentence are consecutive, and an
+    empty cell means the sentence of the previous row. Labels given as numbers are looked up in `names`, which a dataset
+    with `ClassLabel` has itself. An unknown label (None, NaN, -100, or -1 if there are names) becomes None, for
+    `partial`. Raises `DataError` for a missing column and for data of another shape.
 
     >>> table = {"tokens": [["Ann", "left"], ["Oslo"]], "tags": [[1, 0], [2]]}
     >>> from_table(table, labels="tags", names=["O", "B-PER", "B-LOC"]).ys
@@ -47,11 +47,11 @@ def from_table(
     >>> from_table({"word": ["Ann", "left", "Oslo"], "of": [1, 1, 2]}, tokens="word", sentence="of").xs
     [['Ann', 'left'], ['Oslo']]
     """
-    wanted = [tokens] if isinstance(tokens, str) else list(tokens)
-    if not wanted:
+    names_of_columns = [tokens] if isinstance(tokens, str) else list(tokens)
+    if not names_of_columns:
         raise DataError("no column of tokens", remedy='name one, such as tokens="tokens"')
     columns = _columns(
-        table, [*wanted, *([] if labels is None else [labels]), *([] if sentence is None else [sentence])]
+        table, [*names_of_columns, *([] if labels is None else [labels]), *([] if sentence is None else [sentence])]
     )
     if labels is not None and names is None:
         names = class_names(table, labels)
@@ -60,20 +60,20 @@ def from_table(
     if len({len(column) for column in columns.values()}) > 1:
         sizes = ", ".join(f"{name!r} has {len(column)}" for name, column in columns.items())
         raise DataError(f"columns of different lengths: {sizes} rows", file=place, remedy="give equal numbers of both")
-    if not len(columns[wanted[0]]):
+    if not len(columns[names_of_columns[0]]):
         raise DataError("no rows", file=place, remedy="give at least one sentence")
-    cells = [columns[name] for name in wanted]
+    cells = [columns[name] for name in names_of_columns]
     if sentence is not None:
         rows = _groups(columns[sentence], sentence, place)
         listed = [[[column[r] for r in own] for column in cells] for own in rows]
-        said = None if labels is None else [[columns[labels][r] for r in own] for own in rows]
+        outputs = None if labels is None else [[columns[labels][r] for r in own] for own in rows]
     else:
         rows = [(r,) for r in range(len(cells[0]))]
-        named = list(zip(wanted, cells))
+        named = list(zip(names_of_columns, cells))
         listed = [[_list(column[r], name, r, place) for name, column in named] for (r,) in rows]
-        said = None if labels is None else [_list(cell, labels, r, place) for r, cell in enumerate(columns[labels])]
-    xs = [_input(lists, wanted, own, place) for lists, own in zip(listed, rows)]
-    ys = None if said is None else [_output(cell, x, names, own, place) for cell, x, own in zip(said, xs, rows)]
+        outputs = None if labels is None else [_list(cell, labels, r, place) for r, cell in enumerate(columns[labels])]
+    xs = [_input(lists, names_of_columns, own, place) for lists, own in zip(listed, rows)]
+    ys = None if outputs is None else [_output(cell, x, names, own, place) for cell, x, own in zip(outputs, xs, rows)]
     return Corpus(xs, ys, [Origin(place, own) for own in rows])
 
 
@@ -81,7 +81,7 @@ def from_table(
 def read_parquet(
     path: str | Path, *, tokens: str | Sequence[str] = "tokens", labels: str | None = None, names: Any = None
 ) -> Corpus:
-    """The inputs of a Parquet file, as `from_table` reads them; raises `DataError` without pyarrow."""
+    """The inputs of a Parquet file, read as by `from_table`; raises `DataError` without pyarrow."""
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
@@ -96,7 +96,7 @@ def read_parquet(
 
 
 def label_column_of(path: str | Path) -> str | None:
-    """The column of a Parquet file that holds labels: labels, ner_tags, tags or pos_tags; None where there is none."""
+    """The label column of a Parquet file: labels, ner_tags, tags or pos_tags; None if there is none."""
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
@@ -104,34 +104,34 @@ def label_column_of(path: str | Path) -> str | None:
     try:
         there = parquet.read_schema(file_name(path)).names
     except (ArrowException, OSError):
-        return None  # which reading it tells better
+        return None  # reading the file gives a better error
     return next((name for name in ("labels", "ner_tags", "tags", "pos_tags") if name in there), None)
 
 
-def _columns(table: Any, wanted: Sequence[str]) -> dict[str, Sequence[Any]]:
-    """Columns by name, as lists of what Python has for their cells."""
+def _columns(table: Any, names: Sequence[str]) -> dict[str, Sequence[Any]]:
+    """Columns by name, as lists of Python values."""
     if hasattr(type(table), "collect") and not hasattr(type(table), "get_column"):
         raise DataError("a lazy frame", remedy="collect it first: from_table(frame.collect(), …)")
     there = list(table) if isinstance(table, Mapping) else None
     if is_table(table) and there is None:
         there = list(table.column_names if hasattr(table, "column_names") else table.columns)
     if there is None:
-        return _columns(_by_arrow(table), wanted)
+        return _columns(_by_arrow(table), names)
     if isinstance(table, Mapping) and any(map(is_table, table.values())):
         splits = ", ".join(map(str, table))
         raise DataError(f"several tables: {splits}", remedy=f"give one of them, such as table[{next(iter(table))!r}]")
-    for name in wanted:
+    for name in names:
         if name not in there:
             raise DataError(f"no column {name!r}; there are {', '.join(map(repr, there))}", remedy="name one of them")
     if hasattr(table, "with_format") and not hasattr(table, "__len__"):
         raise DataError("a stream of rows", remedy="take some: Dataset.from_list(list(stream.take(1000)))")
     if hasattr(table, "with_format"):
-        table = table.select_columns(list(dict.fromkeys(wanted))).with_format(None)[:]
+        table = table.select_columns(list(dict.fromkeys(names))).with_format(None)[:]
     elif hasattr(table, "get_column"):
-        table = {name: table.get_column(name).to_list() for name in wanted}
+        table = {name: table.get_column(name).to_list() for name in names}
     elif hasattr(table, "column_names"):
-        table = {name: table.column(name).to_pylist() for name in wanted}
-    columns = {name: table[name] for name in wanted}
+        table = {name: table.column(name).to_pylist() for name in names}
+    columns = {name: table[name] for name in names}
     for name, column in columns.items():
         if not is_listed(column) or len(getattr(column, "shape", (0,))) != 1:
             raise DataError(f"the column {name!r} is {shown(column)}", remedy="give one list for each column")
@@ -139,7 +139,7 @@ def _columns(table: Any, wanted: Sequence[str]) -> dict[str, Sequence[Any]]:
 
 
 def _by_arrow(table: Any) -> Any:
-    """What offers its columns to any library, as an Arrow table."""
+    """A table with Arrow's stream interface or `__dataframe__`, as an Arrow table."""
     if not any(hasattr(table, name) for name in ("__arrow_c_stream__", "__dataframe__")):
         raise DataError(
             f"{shown(table)} is not a table", remedy="give a Dataset, a frame of pandas or polars, or an Arrow table"
@@ -153,7 +153,7 @@ def _by_arrow(table: Any) -> Any:
 
 
 def class_names(table: Any, labels: str) -> Sequence[str] | None:
-    """The names of labels that a dataset of Hugging Face gives numbers, and keeps in its files."""
+    """The label names of a Hugging Face dataset, which its files contain too."""
     features = getattr(table, "features", None)
     kind = features.get(labels) if isinstance(features, Mapping) else None
     while kind is not None and not hasattr(kind, "names"):
@@ -164,7 +164,7 @@ def class_names(table: Any, labels: str) -> Sequence[str] | None:
     try:
         stored = json.loads(metadata[b"huggingface"])["info"]["features"][labels]
         return [str(name) for name in stored.get("feature", stored)["names"]]
-    except (TypeError, KeyError, ValueError, AttributeError):  # no table of Arrow, or none that datasets wrote
+    except (TypeError, KeyError, ValueError, AttributeError):  # not an Arrow table, or not written by datasets
         return None
 
 
@@ -234,7 +234,7 @@ def _label(label: Any, t: int, names: Sequence[str] | None, rows: Sequence[int],
 
 
 def _is_missing(cell: Any) -> bool:
-    """Whether it is None or what frames have for nothing: NaN, NaT, NA."""
+    """Whether a cell is None or a missing value of frames: NaN, NaT, NA."""
     if cell is None:
         return True
     try:

@@ -1,4 +1,4 @@
-"""Plain text to tokens: words by the spaces between them, punctuation at their edges apart."""
+"""Tokenisation of plain text: words are separated by spaces, and punctuation is split off at their edges."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 import unicodedata
 from itertools import takewhile
 
-# Marks at either end of a word; a word is what has a letter or a digit at both of its ends.
+# Marks at either end of a word; a word begins and ends with a letter or a digit.
 _EDGES = re.compile(r"([^\w\s]*)(.*?)([^\w\s]*)", re.DOTALL)
 _SAME = re.compile(r"(.)\1*")  # a mark, or the same one again and again: ... -- ``
 _SHORTENED = re.compile(r"\w|.*\w\.\w+", re.DOTALL)  # J. and U.S.: the stop is part of the word
 
 
 def tokens_in(line: str) -> list[str]:
-    """The tokens of a line of text; a line that is tokenised already comes back as its tokens.
+    """The tokens of a line of text; a line that is already tokenised keeps its tokens.
 
-    Marks inside a word stay there, as does the full stop of an initial and of U.S. or e.g.
+    Marks inside a word are not split off; neither is the full stop of an initial, U.S. or e.g.
 
     >>> tokens_in('"Ann (J. Lee\\'s aunt) lives in the U.S.," he said...')
     ['"', 'Ann', '(', 'J.', "Lee's", 'aunt', ')', 'lives', 'in', 'the', 'U.S.', ',', '"', 'he', 'said', '...']
@@ -26,9 +26,9 @@ def tokens_in(line: str) -> list[str]:
 
 
 def token_places(text: str, *, spaces: bool = False) -> list[tuple[int, int]]:
-    """Where the tokens of a text are: the first character of each, and the one after its last.
+    """The positions of the tokens of a text: the first character, and one past the last.
 
-    With `spaces`, tokens are what stands between white space, marks and all.
+    With `spaces`, tokens are separated by white space only, and keep their marks.
 
     >>> token_places("Ann  left, she said.")
     [(0, 3), (5, 9), (9, 10), (11, 14), (15, 19), (19, 20)]
@@ -50,7 +50,7 @@ def _parts(word: str) -> list[str]:
         return _marks(word)
     accents = "".join(takewhile(_is_combining, after))
     middle, after = middle + accents, after[len(accents) :]
-    if before in ("'", "’") and not after:  # 's and 'll, as tokenisers write them
+    if before in ("'", "’") and not after:  # 's and 'll, as written by tokenisers
         return [word]
     if after.startswith(".") and not after.startswith("..") and _SHORTENED.fullmatch(middle):
         middle, after = f"{middle}.", after[1:]

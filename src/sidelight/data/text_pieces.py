@@ -1,7 +1,7 @@
-"""Text files piece by piece, for those that are larger than memory: whole sentences, or whole lines, at a time.
+"""Reading text files larger than memory in pieces of whole sentences or whole lines.
 
-A piece stands for its file wherever a reader takes the name of one, and holds only some of its lines; `placed` makes
-lines in errors those of the file.
+Readers accept a piece instead of a file name; it holds only some lines of the file. `placed` converts lines in errors
+to lines of the file.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from sidelight.core.journal import Position
 from sidelight.data.files import STDIN, decoded, lines_of, refuse_tensors, shown_name, unreadable
 from sidelight.errors import DataError
 
-SIZE = 1 << 22  # bytes of a piece, or a little more
-NEAR = 1 << 16  # bytes at the end of a piece, where it is most likely cut
+SIZE = 1 << 22  # bytes of a piece, approximately
+NEAR = 1 << 16  # bytes at the end of a piece, where a cut is searched first
 _END = rb"(?:\r\n|\n|\r(?!\n))"
 _BETWEEN = re.compile(_END + rb"[ \t]*" + _END)  # sentences
 _ENDS = re.compile(_END)
@@ -32,7 +32,7 @@ _ENDS = re.compile(_END)
 
 @dataclass(frozen=True, slots=True)
 class TextPiece(PathLike[str]):
-    """Some of the lines of a file, instead of the file."""
+    """Some lines of a file."""
 
     file: str
     lines: list[str]
@@ -47,40 +47,40 @@ class TextPiece(PathLike[str]):
 
     @property
     def is_blank(self) -> bool:
-        """Whether there is nothing to read in it."""
+        """Whether the piece has nothing to read."""
         return not any(line.strip(" \t") and not line.startswith("-DOCSTART-") for line in self.lines)
 
     @property
     def last(self) -> Position:
-        """Where it ends."""
+        """The last position of the piece."""
         return Position(self.end, self.first + len(self.lines))
 
 
 def pieces_of(
     path: str | Path, *, by_line: bool, begin: int = 0, first: int = 0, size: int | None = None
 ) -> Iterator[TextPiece]:
-    """The pieces of a file, compressed or not; `by_line` may cut after any line, else between sentences.
+    """The pieces of a file, compressed or not; with `by_line` they may end after any line, else only between sentences.
 
-    To go on where an earlier reading stopped, `begin` and `first` are the `end` of its last piece and the number of
-    lines up to there. Raises `DataError` as `read_text` does.
+    To continue an earlier reading, pass the `end` of its last piece as `begin`, and the number of lines up to there as
+    `first`. Raises `DataError` like `read_text`.
     """
     name, cut, size = shown_name(path), _ENDS if by_line else _BETWEEN, SIZE if size is None else size
     with _opened(path) as file:
         if begin:
             file.seek(begin)
-        held, ended, wanted = b"", False, size
+        held, ended, room = b"", False, size
         while held or not ended:
             if not ended:
-                data = _read(file, wanted, path)
-                ended = len(data) < wanted
+                data = _read(file, room, path)
+                ended = len(data) < room
                 held += data
             if begin == 0:
                 refuse_tensors(held, name)
             at = len(held) if ended else _last_cut(cut, held)
             if at == 0 and not ended:
-                wanted *= 2  # a very long sentence
+                room *= 2  # a very long sentence
                 continue
-            data, held, wanted = held[:at], held[at:], size
+            data, held, room = held[:at], held[at:], size
             if not data:
                 break
             text = data.removeprefix(codecs.BOM_UTF8) if begin == 0 else data
@@ -92,7 +92,7 @@ def pieces_of(
 
 @contextmanager
 def placed(piece: Any) -> Iterator[None]:
-    """Errors about a piece have the lines of its file."""
+    """Context manager: errors about a piece get the lines of its file."""
     try:
         yield
     except DataError as error:
@@ -103,7 +103,7 @@ def placed(piece: Any) -> Iterator[None]:
 
 
 def _last_cut(cut: re.Pattern[bytes], data: bytes) -> int:
-    """The last place where a piece may end; 0 where there is none. What ends in a return may go on with a new line."""
+    """The last position where a piece may end; 0 if there is none. After a carriage return, a newline may follow."""
     for begin in (max(len(data) - NEAR, 0), 0):
         places = [match.end() for match in cut.finditer(data, begin) if match.end() < len(data)]
         if places:
@@ -123,7 +123,7 @@ def _opened(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def _read(file: IO[bytes], size: int, path: str | Path) -> bytes:
-    """So many bytes; fewer at the end alone."""
+    """Read `size` bytes; fewer only at the end."""
     try:
         parts = []
         while size > 0 and (part := file.read(size)):

@@ -1,1 +1,1 @@
-"""Estimators: shells over one fit, for each structure."""
+"""Estimators: one for each kind of output, around a common fit."""

@@ -129,7 +129,7 @@ class Aligner(Estimator):
         with FitLog(
             "Aligner",
             learner="alignment",
-            given=f"{len(sources):,} sentence pairs",
+            source=f"{len(sources):,} sentence pairs",
             verbose=check_verbose(self.verbose),
             total=self.model1_iterations + self.hmm_iterations,
         ) as log:
@@ -247,7 +247,7 @@ class Aligner(Estimator):
         return self.model_
 
     def _step(self, gamma: float) -> AgreementStep:
-        most = self.steps if gamma > 0.0 else 4 * self.steps  # best alignments are cheaper than sums
+        most = self.steps if gamma > 0.0 else 4 * self.steps  # best alignments take less time than sums
         return AgreementStep(float(gamma), bool(self.agreement), most, float(self.tolerance))
 
     def _check(self) -> None:

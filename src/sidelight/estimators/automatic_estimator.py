@@ -1,6 +1,6 @@
-"""What all estimators with a learner share; it may be left to the evidence: `learner="auto"` (see `sidelight.choice`).
+"""The base of all estimators with a learner; with `learner="auto"` the evidence chooses it (see `sidelight.choice`).
 
-Inputs and evidence are looked at as they are given, and predictions are made by a model under rules.
+It checks inputs and evidence, and predicts with a model under rules.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sidelight.parallel import place_of
 from sidelight.recipes import AUTO, Recipe, recipe_of
 from sidelight.rules import Domain, Rule
 from sidelight.rules.rule import checked_rules
-from sidelight.rules.taken import told
+from sidelight.rules.taken import record_of
 from sidelight.rules.trials import try_rules
 from sidelight.specs.settings import Settings
 from sidelight.structures import LabelSet
@@ -43,7 +43,7 @@ LABELS_SHOWN = 20  # in a notebook
 
 
 def _called(learner: str | Recipe) -> tuple[str, float]:
-    """A learner in words, and about how many seconds its kernels take to compile.
+    """A description of a learner, and the approximate compilation time of its kernels in seconds.
 
     >>> _called("auto"), _called("jlis")
     (('auto', 10.0), ('jlis', 6.0))
@@ -55,12 +55,12 @@ def _called(learner: str | Recipe) -> tuple[str, float]:
 
 
 Fitted = TypeVar("Fitted", bound="AutomaticEstimator")
-TRIAL_ROUNDS = 30  # of the solver, where a plan is tried on a fold
-TRIAL_COMPLETIONS, TRIAL_DECREASE = 3, 1e-3  # of what is latent, there
+TRIAL_ROUNDS = 30  # maximum rounds of the solver when a plan is tried on a fold
+TRIAL_COMPLETIONS, TRIAL_DECREASE = 3, 1e-3  # limits of completions in such a trial
 
 
 class Trials(NamedTuple):
-    """What is to be chosen for, how a plan is tried, and the parameters that it sets."""
+    """The data for a choice, the way a plan is tried, and the parameters that it sets."""
 
     question: Question
     fit_and_predict: FitAndPredict
@@ -70,28 +70,28 @@ class Trials(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What Gold contradicts, in words."""
+        """Descriptions of evidence that Gold contradicts."""
         return (*self.rules.notes, *self.evidence.notes)
 
 
 class AutomaticEstimator(Estimator):
-    """An estimator whose learner may be left to the evidence, and whose predictions may be made under rules."""
+    """An estimator that can choose its learner by the evidence, and predict under rules."""
 
-    _sequences = True  # and not single labels
+    _sequences = True  # False for single labels
     model_: Model
-    penalties_: list[float]  # of the rules it was fitted with, as they were learned
+    penalties_: list[float]  # penalties of the rules of the fit, as learned
     _penalised: tuple[Rule, ...] = ()  # those rules
     _rules_given: tuple[Rule, ...] = ()  # when it was fitted
-    _rules_used: tuple[Rule, ...] = ()  # those of them that the automatic choice of a learner kept, as it took them
+    _rules_used: tuple[Rule, ...] = ()  # the rules that the automatic choice used, as it used them
     rules: Sequence[Rule]
     inference: str
     n_jobs: int | None
     learner: str | Recipe
     verbose: int
     max_rounds: int | None
-    rounds_: list[Round]  # of the last fit; a model of a file has none
-    evidence_: dict[str, int]  # how many pieces of each kind the last fit learned from
-    choice_: ChoiceReport  # what was chosen, and why
+    rounds_: list[Round]  # of the last fit; a model loaded from a file has none
+    evidence_: dict[str, int]  # number of pieces of each kind in the last fit
+    choice_: ChoiceReport  # the choice, and its reasons
     features: Any
     labels: Any
     metric: str | None
@@ -122,8 +122,10 @@ class AutomaticEstimator(Estimator):
             raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
         return self.model_
 
-    def _fit_log(self, pieces: Sequence[Evidence], *, given: str = "") -> FitLog:
-        """What tells of a fit to these pieces, or to what is `given`; keeps how many there are of each kind."""
+    def _fit_log(self, pieces: Sequence[Evidence], *, source: str = "") -> FitLog:
+        """The log of a fit to these pieces, or to the data described by `source`; stores the number of pieces of each
+        kind.
+        """
         self.evidence_ = counted(pieces)
         rules = len(self._asked(None))
         name, seconds = _called(self.learner)
@@ -131,7 +133,7 @@ class AutomaticEstimator(Estimator):
             type(self).__name__,
             learner=name,
             seconds=seconds,
-            given=(given or in_words(self.evidence_)) + (f" and {rules} rule{'s' * (rules != 1)}" if rules else ""),
+            source=(source or in_words(self.evidence_)) + (f" and {rules} rule{'s' * (rules != 1)}" if rules else ""),
             verbose=check_verbose(self.verbose),
             total=self.max_rounds,
         )
@@ -154,30 +156,30 @@ class AutomaticEstimator(Estimator):
         return rows
 
     def _under(self, rules: Sequence[Rule] | None) -> Constrained:
-        """The model under the estimator's rules with their learned penalties, or under others."""
-        model, asked = self._fitted(), self._asked(rules)
+        """The model under the estimator's rules with their learned penalties, or under other rules."""
+        model, requested = self._fitted(), self._asked(rules)
         return Constrained(
             model,
-            asked,
-            penalties=self.penalties_ if rules is None and asked == self._penalised else None,
+            requested,
+            penalties=self.penalties_ if rules is None and requested == self._penalised else None,
             method=self.inference,
             n_jobs=self.n_jobs,
         )
 
     def _keep_penalties(self, penalties: list[float]) -> None:
-        """What breaking each of the estimator's rules costs; rules that are set later have penalties of their own."""
+        """Store the penalties of the estimator's rules; rules that are set later have their own penalties."""
         self.penalties_, self._penalised = penalties, self._asked(None)
 
     def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
-        asked = checked_rules(self.rules if rules is None else rules)
-        return self._rules_used if rules is None and asked == self._rules_given else asked
+        requested = checked_rules(self.rules if rules is None else rules)
+        return self._rules_used if rules is None and requested == self._rules_given else requested
 
     def _asked_of(self, xs: Any) -> tuple[Model, Any]:
         """The model and its inputs."""
         return self._fitted(), self._inputs(xs)
 
     def _inputs(self, xs: Any) -> Any:
-        """Inputs to predict; raises `DataError` at one that should be a sequence of tokens, and is none."""
+        """Inputs to predict; raises `DataError` for an input that should be a sequence of tokens but is not."""
         if isinstance(xs, InputRows) or (
             not self._sequences and isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
         ):
@@ -185,7 +187,7 @@ class AutomaticEstimator(Estimator):
         return as_sequences(xs, sequences=self._sequences)
 
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
-        """What `fit` is given as a list of evidence; raises `DataError` where it cannot be used."""
+        """The arguments of `fit` as a list of evidence; raises `DataError` if it cannot be used."""
         if y is None and is_table(evidence):
             raise DataError(f"a table ({type(evidence).__name__}) instead of a list of evidence", remedy=TABLE_REMEDY)
         if not isinstance(evidence, Matrix) and getattr(evidence, "shape", ()) == ():
@@ -194,7 +196,7 @@ class AutomaticEstimator(Estimator):
             evidence = list(evidence)
         if y is not None:
             if isinstance(evidence, list) and any(isinstance(x, Evidence) for x in evidence[:1]):
-                raise DataError("evidence has outputs of its own, and others are given", remedy="leave one of them out")
+                raise DataError("evidence has its own outputs, and others are given", remedy="leave one of them out")
             if isinstance(y, str) or not isinstance(y, Iterable) or getattr(y, "shape", None) == ():
                 raise DataError(
                     f"the outputs are a {type(y).__name__}", remedy="give a list, one output for each input"
@@ -207,7 +209,7 @@ class AutomaticEstimator(Estimator):
             )
         else:
             if sample_weight is not None:
-                raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
+                raise ValueError("sample_weight goes with fit(xs, ys); evidence has its own weights")
             pieces = list(evidence)
         if not pieces:
             raise DataError("no evidence", remedy="give at least one example")
@@ -232,7 +234,7 @@ class AutomaticEstimator(Estimator):
     def _chosen(
         self, pieces: list[Evidence], validation: tuple[Any, Any] | None, before: Model | None
     ) -> tuple[list[Evidence], Settings]:
-        """The evidence to learn from and how, as `learner="auto"` chooses; `choice_` says why."""
+        """The evidence and the settings that `learner="auto"` chooses; `choice_` has the reasons."""
         if before is not None and hasattr(self, "choice_"):
             plan = self.choice_.chosen
             others: dict[str, Any] = {"learner": plan.learner, "prices": dict(plan.prices) or None}
@@ -242,38 +244,38 @@ class AutomaticEstimator(Estimator):
         else:
             trials = self._trials(pieces, validation)
             report = choose(trials.question, trials.fit_and_predict, progress=_told)
-            rules, kept = trials.rules, trials.evidence
-            gone = {piece.kind for piece in pieces} - {piece.kind for piece in kept.evidence}
+            rules, evidence = trials.rules, trials.evidence
+            gone = {piece.kind for piece in pieces} - {piece.kind for piece in evidence.evidence}
             self.choice_ = replace(
                 report,
                 left_out=(*sorted(gone), *report.left_out),
                 reasons=(*trials.notes, *report.reasons),
                 false_rules=rules.false,
-                wrong_functions=kept.wrong_functions,
-                doubtful_functions=kept.doubtful_functions,
-                wrong_candidates=kept.wrong_candidates,
-                wrong_companions=kept.wrong_companions,
+                wrong_functions=evidence.wrong_functions,
+                doubtful_functions=evidence.doubtful_functions,
+                wrong_candidates=evidence.wrong_candidates,
+                wrong_companions=evidence.wrong_companions,
             )
-            plan, pieces = report.chosen, kept.evidence
+            plan, pieces = report.chosen, evidence.evidence
             others = trials.params(plan)
             self._rules_given, self._rules_used = checked_rules(self.rules), others["rules"]
         return [piece for piece in pieces if plan.takes(piece.kind)], self._settings(**others)
 
     def _tell_of_rules(self) -> None:
-        """Write to the model which rules were left out or taken as soft, for whoever gives them to its file again."""
+        """Store in the model which rules were left out or made soft, for later use of the rules with its file."""
         if self._rules_given:
-            self.model_.about.update(told(self._rules_given, self._rules_used))
+            self.model_.about.update(record_of(self._rules_given, self._rules_used))
 
     def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
-        """How plans are tried on this evidence; raises for parameters that are no good, before any work."""
-        settings = self._settings(learner="jlis")  # which takes all parameters
-        kept = believable_evidence(pieces, sequences=self._sequences)
-        pieces = kept.evidence
+        """How plans are tried on this evidence; raises errors for invalid parameters before any work."""
+        settings = self._settings(learner="jlis")  # it accepts all parameters
+        believed = believable_evidence(pieces, sequences=self._sequences)
+        pieces = believed.evidence
         known = [piece for piece in pieces if isinstance(piece, Gold)]
         names = label_names_of(settings, pieces)
-        asked = checked_rules(self.rules)
-        try_rules(asked, Domain(LabelSet.of(names).names))
-        rules = believable(asked, known, sequences=self._sequences)
+        requested = checked_rules(self.rules)
+        try_rules(requested, Domain(LabelSet.of(names).names))
+        rules = believable(requested, known, sequences=self._sequences)
         own = {**self.get_params(deep=False), "rules": rules.rules}
         offer = offer_of(pieces, own, sequences=self._sequences)
         self._settings(learner=fixed_plan(offer).learner)
@@ -290,7 +292,7 @@ class AutomaticEstimator(Estimator):
 
         metric = metric_of(self.metric, names, sequences=self._sequences)
         question = self._question(offer, pieces, metric, validation)
-        return Trials(question, self._trial(params, names), params, rules, kept)
+        return Trials(question, self._trial(params, names), params, rules, believed)
 
     def _question(
         self, offer: Offer, pieces: list[Evidence], metric: str, validation: tuple[Any, Any] | None
@@ -307,7 +309,7 @@ class AutomaticEstimator(Estimator):
         )
 
     def _trial(self, params: Callable[[Plan], dict[str, Any]], labels: Sequence[Any]) -> FitAndPredict:
-        """How a plan is tried: a fit of this estimator's kind to some of the evidence, in fewer rounds."""
+        """A function that tries a plan: it fits this kind of estimator to part of the evidence, in fewer rounds."""
         rounds = TRIAL_ROUNDS if self.max_rounds is None else min(self.max_rounds, TRIAL_ROUNDS)
         completions = (
             TRIAL_COMPLETIONS if self.max_completions is None else min(self.max_completions, TRIAL_COMPLETIONS)
@@ -318,7 +320,7 @@ class AutomaticEstimator(Estimator):
         own |= {"n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False, "verbose": 0}
         own |= {"place": None} if "place" in own else {}
 
-        make = type(self)  # workers that try plans get no estimator that is being fitted
+        make = type(self)  # do not send the estimator that is being fitted to workers
 
         def trial(plan: Plan, evidence: Sequence[Evidence], xs: Sequence[Any]) -> list[Any]:
             estimator = make(**{**own, **params(plan)})
@@ -329,13 +331,13 @@ class AutomaticEstimator(Estimator):
 
 
 def settled(estimator: Fitted) -> Fitted:
-    """A copy that has not been fitted and does not choose: its learner is "jlis" where it was "auto"."""
+    """An unfitted copy with a fixed learner: "jlis" instead of "auto"."""
     own = type(estimator)(**estimator.get_params())
     return own.set_params(learner="jlis") if own.get_params()["learner"] == AUTO else own
 
 
 def _told(fits: int) -> None:
-    """How far the choice has come, where work is shown."""
+    """Show the progress of the choice."""
     shown = present()
     if shown is not None:
         shown.say(f"choosing how to learn: {fits} fits")

@@ -1,4 +1,4 @@
-"""What all estimators share of scikit-learn's manners: parameters by name, and accuracy on known outputs."""
+"""The scikit-learn interface of all estimators: parameters by name, and accuracy on known outputs."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ A_LABEL_A_TOKEN = "give a list with one label per token"
 
 
 class Estimator:
-    """Parameters are those of the constructor, kept as they were given and checked when `fit` begins."""
+    """Parameters are those of the constructor, stored unchanged and checked when `fit` begins."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters, as scikit-learn asks for them; if `deep` also those of estimators in them."""
+        """The constructor's parameters, as scikit-learn expects them; if `deep`, also those of nested estimators."""
         own = {name: getattr(self, name) for name in self._parameters()}
         if deep:
             inner = [(name, value) for name, value in own.items() if isinstance(value, Estimator)]
             own |= {f"{name}__{key}": value for name, one in inner for key, value in one.get_params().items()}
         return own
 
-    def _keep(self, given: Mapping[str, Any]) -> None:
-        """Keep the constructor's parameters as they were given: `self._keep(locals())` is all that it does."""
+    def _keep(self, arguments: Mapping[str, Any]) -> None:
+        """Store the constructor's parameters unchanged: a constructor only calls `self._keep(locals())`."""
         for name in self._parameters():
-            setattr(self, name, given[name])
+            setattr(self, name, arguments[name])
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; `prices__gold=2.0` sets one price, `first__loss="hinge"` one of an estimator."""
@@ -56,7 +56,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(parameters)})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the parameters that differ from the defaults, and what the last fit came to."""
+        """For notebooks: the parameters that differ from the defaults, and the result of the last fit."""
         fitted = self._fit_in_words()
         parameters = [(name, html.code(_cut(_shown(value)))) for name, value in self._given()]
         title = html.Html(f"{html.escape(type(self).__name__)} {html.muted('fitted' if fitted else 'not fitted').text}")
@@ -65,12 +65,12 @@ class Estimator:
         )
 
     def _given(self) -> list[tuple[str, Any]]:
-        """The parameters that are not the defaults."""
+        """The parameters that differ from the defaults."""
         signature = inspect.signature(type(self).__init__).parameters
         return [(k, value) for k, value in self.get_params(deep=False).items() if value is not signature[k].default]
 
     def _fit_in_words(self) -> list[tuple[str, str]]:
-        """What the last fit came to, by name; nothing where there was none."""
+        """The results of the last fit by name; empty before a fit."""
         return []
 
     def __sklearn_tags__(self) -> Any:
@@ -88,7 +88,7 @@ class Estimator:
 
 
 def _shown(value: Any) -> str:
-    """A parameter for people: templates by their number, rules and functions by their names."""
+    """A parameter for display: templates by their number, rules and functions by their names."""
     if hasattr(value, "templates"):
         return f"{len(value.templates)} templates"
     if isinstance(value, list | tuple) and value and all(hasattr(one, "name") for one in value):
@@ -97,7 +97,7 @@ def _shown(value: Any) -> str:
 
 
 def _cut(text: str, most: int = 120) -> str:
-    """A text that may be too long to be shown.
+    """A text, shortened if it is too long.
 
     >>> _cut("a" * 9, most=5)
     'aaaa…'
@@ -120,7 +120,7 @@ def _can_be_read(xs: Any) -> bool:
 
 
 def held_out(validation: Any, *, sequences: bool) -> tuple[Any, Sequence[Any]]:
-    """Inputs and outputs to validate with: a pair of both, or evidence with Gold; raises `DataError` for others.
+    """Inputs and outputs for validation: a pair of both, or evidence with Gold; raises `DataError` for other values.
 
     >>> held_out(([["light", "on"]], [["N", "P"]]), sequences=True)
     ([['light', 'on']], [['N', 'P']])
@@ -142,14 +142,14 @@ def held_out(validation: Any, *, sequences: bool) -> tuple[Any, Sequence[Any]]:
     return xs, ys
 
 
-def metric_of(asked: str | None, labels: Iterable[Any], *, sequences: bool = True) -> str:
-    """What outputs are judged by: as asked, else span F1 where labels are written in a scheme, and accuracy otherwise.
+def metric_of(requested: str | None, labels: Iterable[Any], *, sequences: bool = True) -> str:
+    """The metric for outputs: the requested one, else span F1 if labels follow a scheme, else accuracy.
 
     >>> metric_of(None, ["B-NP", "I-NP", "O"]), metric_of(None, ["N", "V"]), metric_of("accuracy", ["B-NP", "O"])
     ('span_f1', 'accuracy', 'accuracy')
     """
-    if asked is not None:
-        return asked
+    if requested is not None:
+        return requested
     return "span_f1" if sequences and scheme_of(labels) is not None else "accuracy"
 
 
@@ -167,9 +167,9 @@ def measured(metric: str, guesses: Sequence[Any], right: Sequence[Any], *, seque
 def accuracy(
     guesses: Sequence[Any], right: Sequence[Any], *, sequences: bool = True, sample_weight: Any = None
 ) -> float:
-    """The share of tokens (for classes: of inputs) that are right, between 0 and 1.
+    """The share of right tokens (for classes: of inputs), between 0 and 1.
 
-    Raises `DataError` where there are none, or where outputs or weights do not fit the guesses.
+    Raises `DataError` if there are none, or if outputs or weights do not fit the guesses.
 
     >>> accuracy([["a", "b"], ["a"]], [["a", "a"], ["a"]]), accuracy(["x"], ["y"], sequences=False)
     (0.6666666666666666, 0.0)

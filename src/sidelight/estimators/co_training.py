@@ -1,13 +1,13 @@
 """Co-training: two views of the same inputs teach each other (Blum and Mitchell 1998).
 
-Two estimators that see different features learn from the same labelled inputs. Then, round by round, each labels the
-unlabelled inputs it is surest of (`objective.confidence`) for the other, and both learn again. If either view is enough
-to tell the label, and they are independent given the label, what one is sure of is as good as a random example to the
-other. Brefeld and Scheffer (2006) took this to structures, with a joint objective J that is low where both views fit
-what is labelled and agree with a margin on the rest (`view_objective`). Here J is not what a round minimises: a round
-learns from the labels that were exchanged so far, which stay as they are, and J judges the two models by what each says
-now of all unlabelled inputs. It may rise, and a low J is no proof: where the first models are little better than
-guessing, the two may come to agree on what is wrong.
+Two estimators with different features learn from the same labelled inputs. Then, round by round, each labels the
+unlabelled inputs it is surest of (`objective.confidence`) for the other, and both learn again. If each view is
+sufficient to predict the label, and the views are independent given the label, then a confident prediction of one view
+is as good as a random example for the other. Brefeld and Scheffer (2006) extended this to structures, with a joint
+objective J that is low if both views fit the labelled inputs and agree with a margin on the others (`view_objective`).
+Here a round does not minimise J: it learns from the labels exchanged so far, which do not change. J judges the two
+models by their current labels of all unlabelled inputs. J may rise, and a low J proves nothing: if the first models are
+little better than guessing, the two views may come to agree on wrong labels.
 
 Stops when neither view has labels to give, when J has not fallen for `patience` rounds, or after `max_rounds`. The
 result is the pair of models with the lowest J. Learners without an objective of that kind (perceptron, naive_bayes,
@@ -46,7 +46,7 @@ from sidelight.specs.settings import check_callbacks
 from sidelight.view_objective import view_objective
 
 Piece = TypeVar("Piece", bound=Evidence)
-View = Callable[[Any], Any]  # what an estimator sees of an input
+View = Callable[[Any], Any]  # the part of an input that an estimator sees
 NO_LABELS = "neither view has labels to give"
 NO_FALL = "the joint objective no longer improves"
 NO_RISE = "the agreement no longer improves"
@@ -59,12 +59,12 @@ class CoRound:
 
     number: int
     seconds: float  # since training began
-    from_first: int  # inputs that the second view has by now learned with labels of the first
-    from_second: int  # and the other way round
-    agreement: float  # share of the tokens of unlabelled inputs that both label alike
+    from_first: int  # inputs that the second view has learned so far with labels of the first
+    from_second: int  # and vice versa
+    agreement: float  # share of tokens of unlabelled inputs with the same label in both views
     last: bool = False
     stopped: str | None = None  # why training ends, in the last round
-    objective: float | None = None  # the joint objective of both views, where their learners have one
+    objective: float | None = None  # the joint objective of both views, if their learners have one
 
     def __str__(self) -> str:
         taught = f"{self.from_first:,} labelled by the first view, {self.from_second:,} by the second"
@@ -134,7 +134,7 @@ class CoTraining(Estimator):
         with FitLog(
             "CoTraining",
             learner="co-training",
-            given=in_words(self.evidence_),
+            source=in_words(self.evidence_),
             verbose=check_verbose(self.verbose),
             total=self.max_rounds,
         ) as log:
@@ -158,7 +158,7 @@ class CoTraining(Estimator):
             objective = self._objective(known, pool, guesses)
             worth = agreement if objective is None else -objective
             idle = 0 if worth > best else idle + 1
-            if worth >= best:  # of equal ones the later, which have learned more
+            if worth >= best:  # of equal ones the later one, which has learned more
                 best, models = worth, (self.first_.model_, self.second_.model_)
             counts = len(lessons[1]), len(lessons[0])
             stopped = None
@@ -262,7 +262,7 @@ class CoTraining(Estimator):
             raise ValueError(f"views is {shown(self.views)}; give two functions of an input")
 
     def _split(self, evidence: Any, y: Any) -> tuple[list[Evidence], list[Any]]:
-        """What is known, and the unlabelled inputs."""
+        """The known evidence, and the unlabelled inputs."""
         for name, argument in (("evidence", evidence), ("y", y if y is not None else [])):
             if not is_listed(argument) or not hasattr(argument, "__len__"):
                 raise DataError(
@@ -302,7 +302,7 @@ class CoTraining(Estimator):
         return xs if self.views is None else [self.views[view](x) for x in xs]
 
     def _label(self, view: int, pool: list[Any]) -> _Guess:
-        """What one view makes of the unlabelled inputs."""
+        """The predictions of one view for the unlabelled inputs."""
         model = self._estimators[view].model_
         batch = model.batch(self._inputs(view, pool), n_jobs=self.first.n_jobs)
         best = batch.best(model.weights)
@@ -310,7 +310,7 @@ class CoTraining(Estimator):
         return _Guess(best.labels, _decoded(model, best.labels, batch.starts), sure)
 
     def _objective(self, known: list[Evidence], pool: list[Any], guesses: list[_Guess]) -> float | None:
-        """J of the present models; None where a learner has no objective over whole outputs."""
+        """J of the current models; None if a learner has no objective over whole outputs."""
         settings = [one._settings() for one in self._estimators]
         if not all(own.learner.sums_losses for own in settings):
             return None
@@ -353,19 +353,19 @@ class _Guess:
     sure: Floats  # [N]
 
     def surest(self, known: dict[int, Any], share: float, at_least: float, *, by_class: bool) -> list[int]:
-        """The inputs with the highest confidence that are not known yet: a share of all, or of those of every class."""
+        """The inputs with the highest confidence that are not labelled yet: a share of all, or of each class."""
         groups = self.labels if by_class else np.zeros(len(self.sure), dtype=np.int32)
         free = np.array([i not in known for i in range(len(self.sure))])
-        chosen: list[int] = []
+        inputs: list[int] = []
         for group in np.unique(groups):
             mine = np.flatnonzero((groups == group) & free & (self.sure >= at_least))
             count = int(np.ceil(share * np.count_nonzero(groups == group)))
-            chosen += mine[np.argsort(-self.sure[mine], kind="stable")[:count]].tolist()
-        return sorted(chosen)
+            inputs += mine[np.argsort(-self.sure[mine], kind="stable")[:count]].tolist()
+        return sorted(inputs)
 
 
 def _estimator_of(model: Model) -> Tagger | Classifier:
-    """An estimator that a model of a file may belong to."""
+    """An estimator that fits a model from a file."""
     name = str(model.about.get("learner"))
     learner = name if name in LEARNERS else "jlis"
     return Tagger(learner=learner, order=model.layout.order) if model.sequences else Classifier(learner=learner)
@@ -388,7 +388,7 @@ class _SummedScores:
 
 
 def _best_of_sum(batches: Sequence[Batch], models: tuple[Model, Model]) -> Ids:
-    """The best labels by the sum of both scores, within what both allow. # [T]"""
+    """The best labels by the sum of both scores, among outputs that both allow. # [T]"""
     one, other = (model.layout for model in models)
     starts = batches[0].starts
     allowed = _both(models[0].allowed, models[1].allowed)

@@ -1,8 +1,8 @@
-"""Constrained conditional models: rules over a scorer that was learned without them (Chang 2011, chapter 3).
+"""Constrained conditional models: rules over a scorer that was trained without them (Chang 2011, chapter 3).
 
     ŷ = argmax_y  w·Φ(x, y) − Σ_k ρ_k d_k(x, y)
 
-The scorer is any model of this library (HMM, CRF, SVM, perceptron, …), or scores that a user hands in.
+The scorer is any model of this library (HMM, CRF, SVM, perceptron, …), or scores passed in by the user.
 """
 
 from __future__ import annotations
@@ -139,12 +139,12 @@ class HandedScores:
             (self.start, (size,), "the scores of first labels", f"{size} labels"),
             (self.end, (size,), "the scores of last labels", f"{size} labels"),
         )
-        return [np.zeros(shape) if own is None else _numbers(own, shape, *said) for own, shape, *said in parts]
+        return [np.zeros(shape) if own is None else _numbers(own, shape, *names) for own, shape, *names in parts]
 
 
-def _numbers(values: Any, shape: tuple[int, ...], what: str, wanted: str) -> Floats:
+def _numbers(values: Any, shape: tuple[int, ...], what: str, expected: str) -> Floats:
     """Scores as an array of this shape."""
-    remedy = f"give one number for each of {wanted}"
+    remedy = f"give one number for each of {expected}"
     try:
         array = real_numbers(what, values)
     except (TypeError, ValueError):
@@ -240,7 +240,7 @@ class Constrained:
         return outputs if self.scorer.sequences else [output[0] for output in outputs]
 
     def solutions(self, xs: Sequence[Any], *, clamp: Clamp | None = None) -> list[Solution]:
-        """The same, with the value of each output, how it was found, and whether it is proved optimal.
+        """The outputs of `predict`, with the value of each, how it was found, and whether it is proved optimal.
 
         Labels are numbers, in the order of the scorer's labels; `outputs` converts them.
         """
@@ -268,7 +268,7 @@ class Constrained:
         ]
 
     def coverage(self, xs: Sequence[Any]) -> list[list[bool]]:
-        """Whether each rule says anything about an input, so that some output might break it. # [N, rules]"""
+        """Whether each rule applies to an input, so that some output might break it. # [N, rules]"""
         return [
             [not is_true(rule.on_labels(Sentence(x), self.domain, example=i)) for rule in self.rules]
             for i, x in enumerate(self._wrapped(self._listed("xs", xs)))
@@ -286,11 +286,11 @@ class Constrained:
         return accuracy(self.predict(xs), ys, sequences=self.scorer.sequences)
 
     def _wrapped(self, items: Sequence[Any]) -> Sequence[Any]:
-        """Inputs or outputs as sequences: of one, for classes."""
+        """Inputs or outputs as sequences; those of classes become sequences of one."""
         return items if self.scorer.sequences else [[item] for item in items]
 
     def _listed(self, name: str, items: Any) -> Sequence[Any]:
-        """Inputs or outputs that can be counted; raises `DataError` for what are none, or no sequences."""
+        """Inputs or outputs as a list; raises `DataError` for other values, and for inputs that are not sequences."""
         if not is_listed(items):
             raise DataError(f"{name} is {shown(items)}", remedy="give a list, one for each input")
         inputs = items if isinstance(items, Sized) else list(items)
@@ -313,14 +313,14 @@ class Constrained:
                     raise DataError(f"output {i}: {error.problem}", remedy=error.remedy) from None
 
     def _possible_unclamped(self, x: Any, rules: Sequence[int]) -> bool:
-        """Whether some output of an input obeys these hard rules where no label of it is clamped."""
+        """Whether some output of an input obeys these hard rules if no label is clamped."""
         free = self.scorer.scores([x], clamp=None, n_jobs=self.n_jobs)
         every = RuleSet(self.rules, self.domain, penalties=self.prices())
         problem = every.problem(Sentence(self._wrapped([x])[0]), free.own(0), free.shared)
         return legal(problem, [clause for clause in problem.clauses if clause.hard and clause.rule in rules])
 
     def prices(self) -> list[float]:
-        """What breaking each rule costs: as given, the rules' own, or as training left it in the model."""
+        """The penalty of each rule: as set, that of the rule itself, or as stored in the model by training."""
         if self.penalties is not None:
             return self.penalties
         stored = self.scorer.learned
@@ -337,7 +337,7 @@ class Constrained:
 
 
 def _one_a_rule(rules: Sequence[Rule], penalties: Sequence[float]) -> list[float]:
-    """What each rule costs, one that is given twice as the first time."""
+    """The penalty of each rule; a rule that is given twice has its first penalty."""
     if not is_listed(penalties) or not isinstance(penalties, Sized):
         raise DataError(f"penalties is {shown(penalties)}", remedy="give a list with a number for every rule")
     if len(penalties) != len(rules):

@@ -1,9 +1,8 @@
-"""What each kind of evidence is worth, measured on the user's own Gold.
+"""The worth of each kind of evidence, measured on the user's own Gold.
 
-Gold alone, Gold with each kind, with all kinds, and with all but each, by cross-validation over Gold (indirect evidence
-is in every training fold, never in the held-out one). Differences are paired: by how much a way of learning is ahead of
-Gold alone on the same held-out sentences, with the standard error of that and the probability of such a difference, or
-a larger one, if there were none (two-sided, normal).
+Compares Gold alone, Gold with each kind, with all kinds, and with all kinds but one, by cross-validation over Gold.
+Indirect evidence is in every training fold, and never in the held-out one. Differences are paired: the gain over Gold
+alone on the same held-out sentences, with its standard error and the p-value of a two-sided normal test.
 """
 
 from __future__ import annotations
@@ -42,18 +41,18 @@ class WorthRow:
     gain: float  # over Gold alone
     error: float  # standard error of the gain
     p: float | None  # None for Gold alone
-    seconds: float  # of one fit, in the mean
+    seconds: float  # mean time of one fit
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What evidence is worth: a row for Gold alone, Gold with each kind, all, and all but each."""
+    """The worth of evidence: rows for Gold alone, Gold with each kind, all kinds, and all kinds but one."""
 
     metric: str
     labelled: int
     folds: int
     rows: tuple[WorthRow, ...]
-    notes: tuple[str, ...] = ()  # evidence that Gold contradicts, and what was done with it
+    notes: tuple[str, ...] = ()  # evidence that Gold contradicts, and how it was treated
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -77,8 +76,8 @@ class Worth:
 
     def _repr_html_(self) -> str:
         headers, *rows = self.table()
-        told = "; ".join([self._held_out, *self.notes])
-        return html.block("what evidence is worth", html.table(headers, rows), html.muted(told))
+        caption = "; ".join([self._held_out, *self.notes])
+        return html.block("what evidence is worth", html.table(headers, rows), html.muted(caption))
 
     @property
     def _held_out(self) -> str:
@@ -124,7 +123,7 @@ def worth(
 
 
 class WorthTrials(NamedTuple):
-    """What is tried, and how it is judged."""
+    """The trials, and how they are scored."""
 
     evidence: Sequence[Evidence]
     kinds: frozenset[str]  # beside Gold
@@ -135,9 +134,9 @@ class WorthTrials(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def _of_labels(asked: Tagger | Classifier, pieces: list[Evidence]) -> WorthTrials:
-    """Plans as the automatic choice makes them."""
-    trials = asked._trials(pieces)
+def _of_labels(estimator: Tagger | Classifier, pieces: list[Evidence]) -> WorthTrials:
+    """Plans as in the automatic choice."""
+    trials = estimator._trials(pieces)
     question = trials.question
     every = fixed_plan(question.offer)
     return WorthTrials(
@@ -151,30 +150,30 @@ def _of_labels(asked: Tagger | Classifier, pieces: list[Evidence]) -> WorthTrial
     )
 
 
-def _as_it_is(asked: SegmentTagger | Predictor, pieces: list[Evidence], measure: Measure | None) -> WorthTrials:
-    """The learner that the estimator has, from some of the evidence, with its rules or without."""
-    own = {**asked.get_params(deep=False), "n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False}
+def _as_it_is(estimator: SegmentTagger | Predictor, pieces: list[Evidence], measure: Measure | None) -> WorthTrials:
+    """The estimator's own learner, with part of the evidence, with or without its rules."""
+    own = {**estimator.get_params(deep=False), "n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False}
     bare = {**own, **_without_rules(own)}
     kinds = {piece.kind for piece in pieces if not isinstance(piece, Gold)} | ({RULES} if bare != own else set())
     learner = recipe_of(own["learner"])
 
     def fit_and_predict(plan: Plan, evidence: Sequence[Evidence], xs: Sequence[Any]) -> list[Any]:
         params = own if RULES in plan.kinds else bare
-        guesses: list[Any] = type(asked)(**params).fit(list(evidence)).predict(xs)
+        guesses: list[Any] = type(estimator)(**params).fit(list(evidence)).predict(xs)
         return guesses
 
-    if isinstance(asked, SegmentTagger):
-        metric = metric_of(asked.metric, labels_in(pieces, sequences=True))
+    if isinstance(estimator, SegmentTagger):
+        metric = metric_of(estimator.metric, labels_in(pieces, sequences=True))
         counted = label_counts(metric, sequences=True)
     elif measure is not None:
         metric, counted = measure.score, _measured(measure)
     else:
-        metric, counted = "accuracy", _slots(asked.structure)
+        metric, counted = "accuracy", _slots(estimator.structure)
     return WorthTrials(pieces, frozenset(kinds), lambda some: Plan(learner, some), fit_and_predict, counted, metric)
 
 
 def _without_rules(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters, or the one, that are other without rules."""
+    """The parameters that change if rules are left out."""
     if params.get("rules"):
         return {"rules": ()}
     structure: Any = params.get("structure")
@@ -186,7 +185,7 @@ def _measured(measure: Measure) -> Counted:
 
 
 def _slots(structure: Any) -> Counted:
-    """The slots of every output whose choice is right."""
+    """For every output, which slots have the right choice."""
 
     def counted(guesses: Sequence[Any], held_out: Sequence[Gold]) -> Floats:
         pairs = [(structure.encode(one.x, y), structure.encode(one.x, one.y)) for y, one in zip(guesses, held_out)]
@@ -196,7 +195,7 @@ def _slots(structure: Any) -> Counted:
 
 
 def _plans(trials: WorthTrials) -> dict[str, Plan]:
-    """Gold alone, with each kind, with all, with all but each; nothing twice."""
+    """Plans for Gold alone, with each kind, with all kinds, with all but one; without repetition."""
     every = trials.kinds
     kinds = [kind for kind in WORDS if kind in every]
     plans = {"gold alone": trials.plan(frozenset())}

@@ -1,11 +1,11 @@
-"""Decisions that are no sequence, taken together under rules, and learned: entities and relations, fields of a form.
+"""Joint decisions that do not form a sequence, under rules, with learning: entities and relations, fields of a form.
 
     ŷ = argmax_y  Σ_v s_v[y_v] + Σ_(v,w) s_vw[y_v, y_w] − Σ_k ρ_k d_k(x, y)
 
 (Roth and Yih 2004). Every decision is a variable with a kind and a key, which rules call `y.entity[0]` and
-`y.relation[0, 1]`. Scores come from whoever has them, or are learned here: a weight for every attribute of a variable
-and label, and a table for every type of pair (a conditional random field or a margin over it; Roth and Yih 2005 compare
-learning with and without inference).
+`y.relation[0, 1]`. Scores are passed in, or learned here: a weight for every attribute of a variable and label, and a
+table for every type of pair, trained as a conditional random field or with margins (Roth and Yih 2005 compare learning
+with and without inference).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Joint(StructuredEstimator, JointInference):
     rules: tuple[Rule, ...]
     variables: Any
     pairs: Any
-    _counts = False  # whether the evidence had Gold to count broken rules on
+    _counts = False  # whether the evidence had Gold for counting broken rules
 
     def __init__(
         self,

@@ -1,9 +1,9 @@
-"""Decisions that are no sequence, taken together under rules: entities and relations, the fields of a form.
+"""Joint decisions that do not form a sequence, under rules: entities and relations, the fields of a form.
 
     ŷ = argmax_y  Σ_v s_v[y_v] + Σ_(v,w) s_vw[y_v, y_w] − Σ_k ρ_k d_k(x, y)
 
 (Roth and Yih 2004). Every decision is a variable with a kind and a key, which rules call `y.entity[0]` and
-`y.relation[0, 1]`. Scores come from whoever has them: classifiers of this library, or any others.
+`y.relation[0, 1]`. Scores are passed in, from classifiers of this library or from others.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ Output = dict[str, dict[Any, Any]]  # by kind and key: a label
 
 @dataclass(frozen=True, slots=True)
 class JointSolution:
-    """The best output of an input, what it is worth, and how it was found."""
+    """The best output of an input, its value, and how it was found."""
 
     output: Output
-    value: float  # score less penalties
+    value: float  # score minus penalties
     exact: bool  # whether it is proved to be the best
     method: str
 
 
 class JointInference:
-    """Takes decisions together that were scored one by one, under rules: `Joint` without what it learns."""
+    """Joint decisions under rules, from scores of single decisions: `Joint` without learning."""
 
     def __init__(
         self, labels: Mapping[str, Sequence[Any]], rules: Sequence[Rule] | None = (), *, inference: str = "auto"
@@ -67,9 +67,9 @@ class JointInference:
         try_rules(self.rules, self._domains)
 
     def learn_penalties(self, xs: Sequence[Any], ys: Sequence[Output], *, smoothing: float = SMOOTHING) -> Self:
-        """Count how often right outputs break the rules whose penalty is to be learned (Algorithm 7).
+        """Learn penalties by counting how often right outputs break the rules (Algorithm 7).
 
-        Raises `DataError` where an output has a kind or a label that does not exist.
+        Raises `DataError` if an output has a kind or a label that does not exist.
         """
         amount("smoothing", smoothing)
         _check_numbers(inputs=xs, outputs=ys)
@@ -87,7 +87,7 @@ class JointInference:
     ) -> list[Output]:
         """The best output of every input. See `solutions`.
 
-        Warns (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
+        Warns (`sidelight.errors.NotProved`) if the method did not prove outputs optimal.
         """
         solutions = self.solutions(xs, scores, pairs=pairs)
         warn_of_unproved(solutions)
@@ -96,10 +96,10 @@ class JointInference:
     def solutions(
         self, xs: Sequence[Any], scores: Sequence[Scores], *, pairs: Sequence[Pairs] | None = None
     ) -> list[JointSolution]:
-        """The best output of every input, given the scores of its variables, and of pairs of them where there are any.
+        """The best output of every input, given the scores of its variables and, if any, of pairs of them.
 
-        Raises `DataError` where scores do not fit the labels or a rule fails, `Infeasible`, naming the rules in
-        conflict, where hard rules leave no output.
+        Raises `DataError` if scores do not fit the labels or a rule fails, and `Infeasible`, which names the
+        conflicting rules, if hard rules leave no output.
         """
         _check_numbers(inputs=xs, scores=scores)
         both = [{}] * len(scores) if pairs is None else pairs
@@ -111,7 +111,7 @@ class JointInference:
         return [self._solution(i, *one) for i, one in enumerate(inputs)]
 
     def violations(self, xs: Sequence[Any], ys: Sequence[Output]) -> list[dict[str, int]]:
-        """How often each output breaks each rule, by its name; rules that are obeyed are left out.
+        """For each output, the violations of each rule by name; obeyed rules are left out.
 
         Raises `DataError` as `learn_penalties`.
         """
@@ -125,7 +125,7 @@ class JointInference:
         return violations
 
     def explain_rules(self, x: Any, scores: Scores, *, pairs: Pairs | None = None) -> RuleExplanation:
-        """How each rule was taken in for an input, whether the output without rules breaks it, and what it changed.
+        """How each rule was applied to an input, whether the output without rules breaks it, and what it changed.
 
         >>> from sidelight.rules import rule
         >>> alike = rule(name="alike")(lambda x, y: y.field[0] == y.field[1])
@@ -163,7 +163,7 @@ class JointInference:
     def _problem(
         self, i: int, x: Any, scores: Scores, pairs: Pairs
     ) -> tuple[list[tuple[str, Any]], VariableProblem, list[Expr]]:
-        """The variables of an input, its problem, and what each rule says of it."""
+        """The variables of an input, its inference problem, and each rule as read on it."""
         if not isinstance(scores, Mapping) or not all(isinstance(members, Mapping) for members in scores.values()):
             remedy = "give {kind: {key: scores}}, with one number per label"
             raise DataError(f"example {i}: the scores are {scores!r}", remedy=remedy)
@@ -229,8 +229,8 @@ def _check_numbers(**values: Sequence[Any]) -> None:
             )
     sizes = {what: len(items) for what, items in values.items()}
     if len(set(sizes.values())) > 1:
-        said = ", ".join(f"{size} {what}" for what, size in sizes.items())
-        raise DataError(f"there are {said}", remedy="give equal numbers of each, in the same order")
+        sizes_in_words = ", ".join(f"{size} {what}" for what, size in sizes.items())
+        raise DataError(f"there are {sizes_in_words}", remedy="give equal numbers of each, in the same order")
 
 
 def _pair_tables(

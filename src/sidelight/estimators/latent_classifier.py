@@ -1,4 +1,4 @@
-"""`LatentClassifier`: yes or no, by the best structure that an input has, learned from yes and no alone."""
+"""`LatentClassifier`: binary decisions by the best structure of an input, learned from binary answers alone."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class LatentClassifier(Estimator):
         return [Judgement(1 if score >= 0 else -1, score, output) for score, output in answers]
 
     def decision_function(self, xs: Sequence[Any]) -> Floats:
-        """The score of the best structure of each input; good from 0 on. # [N]"""
+        """The score of the best structure of each input; good if at least 0. # [N]"""
         return self._fitted().judge(xs)
 
     def predict(self, xs: Sequence[Any]) -> list[int]:
@@ -117,7 +117,7 @@ class LatentClassifier(Estimator):
 
     @property
     def weights_(self) -> Floats:
-        """The weights that judge."""
+        """The weights of the decision."""
         model = self._fitted()
         return model.weights if model.decision is None else model.decision
 
@@ -135,7 +135,7 @@ class LatentClassifier(Estimator):
         return self
 
     def _learner(self) -> Lclr:
-        """The learner, after a look at the parameters that it has by other names."""
+        """The learner, after checking the parameters that it has under other names."""
         if not is_among(self.method, METHODS):
             raise ValueError(f"method is {shown(self.method)}; give one of {', '.join(METHODS)}")
         positive("C", self.C)
@@ -143,7 +143,7 @@ class LatentClassifier(Estimator):
         return Lclr(method=self.method, repeats=self.rounds)
 
     def _first(self, xs: Sequence[Any]) -> Floats:
-        """The first weights; raises ValueError where they are not those of the structure."""
+        """The initial weights; raises ValueError if they do not fit the structure."""
         first, size = np.asarray(self.start, dtype=np.float64), deepcopy(self.structure).batch(xs[:1]).scorer.size
         if first.shape != (size,) or not np.all(np.isfinite(first)):
             raise ValueError(f"first weights have the shape {first.shape}, or are not finite; give {size:,} numbers")

@@ -1,4 +1,4 @@
-"""Predictions of many inputs in a place: every worker gets the model, and runs of neighbouring inputs."""
+"""Prediction of many inputs in a place: every worker gets the model, and ranges of consecutive inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sidelight.structures.chain_structure import ChainStructure
 
 
 def spread(place: Place, inputs: Any) -> bool:
-    """Whether inputs can be predicted elsewhere: lists of them, and not features that are here already."""
+    """Whether inputs can be predicted on workers: lists of inputs can, features prepared in this process cannot."""
     return place.remote and isinstance(inputs, list | tuple)
 
 
@@ -31,7 +31,7 @@ def predict_in(place: Place, model: Model, inputs: Sequence[Any]) -> list[Any]:
 
 
 def solve_in(place: Place, under: Constrained, inputs: Sequence[Any]) -> list[Solution]:
-    """The best output of each input under rules, with what it is worth."""
+    """The best output of each input under rules, with its value."""
     return one_each(place, _solve, inputs, under, few=1)
 
 
@@ -42,7 +42,7 @@ def judge_in(place: Place, model: Model, inputs: Sequence[Any], sizes: Sequence[
 
 
 def _few(model: Model) -> int:
-    """The fewest inputs that are worth a message: outputs of other structures may take long to find."""
+    """The minimum number of inputs per message; it is smaller for structures with slow inference."""
     return FEW if isinstance(model.structure, ChainStructure) else 1
 
 
@@ -58,5 +58,5 @@ def _solve(inputs: list[Any], under: Constrained, n_jobs: int | None) -> list[So
 
 def _judge(sized: list[tuple[Any, float | None]], model: Model, n_jobs: int | None) -> list[float]:
     sizes = [size for _, size in sized if size is not None]
-    found: list[float] = model.judge([x for x, _ in sized], sizes=sizes or None, n_jobs=n_jobs).tolist()
-    return found
+    decisions: list[float] = model.judge([x for x, _ in sized], sizes=sizes or None, n_jobs=n_jobs).tolist()
+    return decisions

@@ -1,4 +1,4 @@
-"""`Predictor`: learns outputs of any structure, also of one's own, with the manners of all estimators."""
+"""`Predictor`: the estimator for outputs of any structure, including your own."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ USUAL |= {"bias": True, "order": 1, "states": None, "rules": (), "rules_in": "pr
 
 
 class StructuredEstimator(LearningEstimator):
-    """What estimators share whose outputs are not labels of tokens or classes: the structure says what they are."""
+    """The base of estimators whose outputs are defined by a structure, and not labels of tokens or classes."""
 
-    _sequences = False  # inputs and outputs are the structure's affair
+    _sequences = False  # the structure defines inputs and outputs
     _chooses = False
     rules: Sequence[Rule] = ()
     inference = "auto"
@@ -48,7 +48,7 @@ class StructuredEstimator(LearningEstimator):
         return self.score(xs, ys)
 
     def _outputs(self) -> Declared:
-        """What outputs are learned."""
+        """The kind of outputs."""
         raise NotImplementedError
 
     def _settings(self, **others: Any) -> Settings:
@@ -70,12 +70,12 @@ class StructuredEstimator(LearningEstimator):
         return clamp
 
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
-        """A list of evidence; raises `DataError` for what is none. Outputs are looked at when they are encoded."""
+        """A list of evidence; raises `DataError` for other values. Outputs are checked when they are encoded."""
         pieces: list[Any] = list(evidence)
         if y is not None:
             pieces = list(gold(pieces, y, weight=1.0 if sample_weight is None else sample_weight))
         elif sample_weight is not None:
-            raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
+            raise ValueError("sample_weight goes with fit(xs, ys); evidence has its own weights")
         if not pieces:
             raise DataError("no evidence", remedy="give at least one example")
         for i, piece in enumerate(pieces):
@@ -88,7 +88,7 @@ class StructuredEstimator(LearningEstimator):
         return pieces
 
     def load(self, path: str | Path) -> Self:  # type: ignore[override]
-        """Take the model of a file, which holds neither functions nor parameters; raises `ModelFileError`."""
+        """Load the model of a file, which contains neither functions nor parameters; raises `ModelFileError`."""
         raise NotImplementedError
 
 
@@ -150,14 +150,14 @@ class Predictor(StructuredEstimator):
         return Own(self.structure)
 
     def begin_with(self, weights: Floats) -> Self:
-        """Let fits begin with first weights, which a structure may make of what is known of it beforehand."""
+        """Start fits from these weights, which a structure may derive from prior knowledge."""
         self.warm_start, self.model_ = True, Model(OwnStructure(self.structure, 1, len(weights)), weights)
         return self
 
     def load(self, path: str | Path) -> Self:  # type: ignore[override]
-        """Take the model of a file that was saved with a structure of the same class and arguments.
+        """Load the model of a file that was saved with a structure of the same class and arguments.
 
-        Raises `ModelFileError` where the file is none, or has another kind of model.
+        Raises `ModelFileError` if the file is not a model, or has another kind of model.
         """
         from sidelight.models.model_file import load_model
 

@@ -1,4 +1,4 @@
-"""`SegmentTagger`: labels segments instead of tokens, with scikit-learn manners."""
+"""`SegmentTagger`: labels segments instead of tokens, with a scikit-learn interface."""
 
 from __future__ import annotations
 
@@ -130,9 +130,10 @@ class SegmentTagger(LearningEstimator):
     def load(
         cls, path: str | Path, *, function: SegmentFunction | None = None, rules: Sequence[Rule] = ()
     ) -> SegmentTagger:
-        """A tagger with the model of a file, ready to predict; `function` is that of its segment features, if any.
+        """A tagger with the model of a file, ready to predict; `function` is the function of its segment features, if
+        any.
 
-        Rules are no part of a file, which keeps their names and the penalties that were learned: give them again.
+        A file does not contain rules, only their names and learned penalties: pass the rules again.
         """
         from sidelight.models.model_file import load_model
 
@@ -156,7 +157,7 @@ class SegmentTagger(LearningEstimator):
 
 
 def _learner_in(about: Mapping[str, Any]) -> str | Recipe:
-    """The learner that a model file tells of.
+    """The learner described in a model file.
 
     >>> _learner_in({"learner": "codl", "base": "semi_crf", "beta": 0.5, "cycles": 3}).cycles
     3

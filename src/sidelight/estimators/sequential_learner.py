@@ -52,9 +52,9 @@ class SequentialLearner(Estimator):
 
     - structure: has `sub_problems` ({name: choices}) besides what `Predictor` needs: `structures.SubProblems` for your
       own decisions and rules, `structures.relations.EntityRelation`.
-    - method: "LO" learns and predicts every sub-problem by itself; "L+I" learns them so, but predicts the best output
-      under the rules; "IBT" learns all together, under the rules; "SL" learns one after another, with the earlier ones
-      fixed and connected to the next by the rules.
+    - method: "LO" learns and predicts every sub-problem separately; "L+I" learns them separately, but predicts the best
+      output under the rules; "IBT" learns all together, under the rules; "SL" learns one after another, with the
+      earlier ones fixed and connected to the next by the rules.
     - form: "perceptron" (Figure 2 of the paper: averaged, with a thick margin) or "log_linear" (Figure 1: a likelihood
       that sums over the earlier sub-problems; `Intractable` if that is too expensive).
     - order, for SL: "updates" (next is the sub-problem with the fewest updates for its instances), "held_out" (the one
@@ -62,7 +62,7 @@ class SequentialLearner(Estimator):
       "held_out" for the log-linear form.
     - one_vs_all: treat every label as a sub-problem of its own, "kind label", against the others.
     - passes, margin: of the perceptron; one number, or {name: number}, where the name of a kind stands for its labels.
-      A margin is measured in updates: 1 is what one update changes the score of a variable by.
+      A margin is measured in updates: 1 is the change of a variable's score in one update.
     - C: for the log-linear form, the price of a unit of loss relative to ½ ‖w‖².
     - bias: {(kind, label): number} to add to scores in prediction.
     - held_out: the share of examples that order="held_out" sets aside if `fit` gets no validation data.
@@ -124,7 +124,7 @@ class SequentialLearner(Estimator):
         pieces = _pieces(evidence, y)
         prepared = Own(self.structure).prepare(None, pieces, None)
         assert isinstance(prepared.structure, OwnStructure)
-        data = _examples(prepared.rows.made, prepared.encoded.targets, prepared.encoded.weights)
+        data = _examples(prepared.rows.batch, prepared.encoded.targets, prepared.encoded.weights)
         self._structure = prepared.structure
         self._parts = self._named_parts(prepared.structure.plain)
         self._order_given()
@@ -139,7 +139,7 @@ class SequentialLearner(Estimator):
         return self
 
     def predict(self, xs: Any) -> list[Any]:
-        """The output of every input: the best under the rules, or with "LO" the best of every variable alone."""
+        """The best output of every input under the rules; with "LO", the best label of each variable separately."""
         rows = self.prepare(xs)
         return self._fitted().structure.outputs(rows, self.predict_choices(rows))
 
@@ -148,8 +148,8 @@ class SequentialLearner(Estimator):
         return xs if isinstance(xs, OwnRows) else self._fitted().structure.rows(_listed("xs", xs))
 
     def predict_choices(self, xs: Any) -> Ids:
-        """The number of the choice of every variable, as the structure numbers them. # [T]"""
-        model, batch = self._fitted(), self.prepare(xs).made
+        """The number of the choice of every variable, in the structure's numbering. # [T]"""
+        model, batch = self._fitted(), self.prepare(xs).batch
         data = _examples(batch, np.zeros(int(batch.starts[-1]), np.int32), np.ones(len(batch)))
         scores = data.scores(model.weights)
         names = model.structure.plain.choice_names  # type: ignore[attr-defined]
@@ -169,11 +169,11 @@ class SequentialLearner(Estimator):
         return float(np.mean(self._fitted().structure.choices(rows, ys) == self.predict_choices(rows)))
 
     def save(self, path: str | Path) -> None:
-        """Write the model, with its method and the order that was found, to a file."""
+        """Write the model, its method and its order to a file."""
         save_model(self._fitted(), path)
 
     def load(self, path: str | Path) -> Self:
-        """Take the model of a file; raises `ModelFileError` where it is none of a SequentialLearner."""
+        """Load the model of a file; raises `ModelFileError` if it is not a model of a SequentialLearner."""
         model = load_model(path, structure=Own(self.structure).plain)
         if "sequential" not in model.about:
             raise ModelFileError("not the model of a SequentialLearner", file=path, remedy="use Predictor(…).load")
@@ -187,7 +187,7 @@ class SequentialLearner(Estimator):
         return self
 
     def report(self) -> str:
-        """What was learned in which order, and how hard each sub-problem seemed when it was chosen."""
+        """A report of the order, and of how hard each sub-problem seemed when it was chosen."""
         self._fitted()
         lines = [f"{self.method}, {self.form}"]
         for number, step in enumerate(self.steps_, 1):
@@ -196,7 +196,7 @@ class SequentialLearner(Estimator):
         return "\n".join(lines)
 
     def _learned(self, data: TiedExamples, validation: TiedExamples | None) -> Floats:
-        """The weights, by the method; the steps of SL are kept."""
+        """The weights learned by the method; stores the steps of SL."""
         parts, learn = self._parts, self._learn
         if self.method == "IBT":
             return learned_together(data, parts, learn)
@@ -220,14 +220,14 @@ class SequentialLearner(Estimator):
             learned = np.zeros(data.space.n_labels, dtype=np.uint8)
             for name in done:
                 learned[self._parts[name].choices] = 1
-            return learn_by_likelihood(data, choices, earlier, learned, tied=tied, C=float(self.C), told=progress)
+            return learn_by_likelihood(data, choices, earlier, learned, tied=tied, C=float(self.C), report=progress)
         thick = np.zeros(data.space.n_labels)
         for name, part in self._parts.items():
             thick[part.choices] = self._number("margin", name)
         passes = max(int(self._number("passes", name)) for name in names)
         margins = data.margins(thick)
         return learn_by_perceptron(
-            data, choices, earlier, tied=tied, margins=margins, passes=passes, seed=self.seed, told=progress
+            data, choices, earlier, tied=tied, margins=margins, passes=passes, seed=self.seed, report=progress
         )
 
     def _told(self, name: str, sweeps: int, updates: int, objective: float | None) -> None:
@@ -280,7 +280,7 @@ class SequentialLearner(Estimator):
             raise ValueError("validation is for order='held_out'; give that, or leave it out")
         xs, ys = held_out(validation, sequences=False)
         rows = self._structure.rows(_listed("validation", xs))
-        return _examples(rows.made, self._structure.choices(rows, ys), np.ones(len(rows)))
+        return _examples(rows.batch, self._structure.choices(rows, ys), np.ones(len(rows)))
 
     def _fitted(self) -> Model:
         if not hasattr(self, "model_"):
@@ -317,7 +317,7 @@ class SequentialLearner(Estimator):
 
 
 def _pieces(evidence: Any, y: Any) -> list[Gold]:
-    """Gold, of inputs and outputs or as it is; raises `DataError` for anything else."""
+    """Gold, from inputs and outputs or from evidence; raises `DataError` for anything else."""
     pieces = _listed("evidence", evidence)
     if y is not None:
         outputs = _listed("y", y)
@@ -349,7 +349,7 @@ def _by_error(item: tuple[str, float]) -> float:
 
 
 def _examples(batch: Any, targets: Ids, importance: Floats) -> TiedExamples:
-    """A batch as sub-problems see it; raises `DataError` where a structure has other features or spaces."""
+    """A batch in the form for sub-problems; raises `DataError` if the structure has other features or spaces."""
     if not isinstance(batch.scorer, VariableScorer) or not isinstance(batch.space, TiedSpace):
         name = type(batch.space).__name__
         raise DataError(f"{name} is not tied by slots", remedy="give a structure such as SubProblems or EntityRelation")

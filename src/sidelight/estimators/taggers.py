@@ -1,4 +1,4 @@
-"""Estimators with scikit-learn manners: `Tagger` for sequences, `Classifier` for single labels."""
+"""Estimators with a scikit-learn interface: `Tagger` for sequences, `Classifier` for single labels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from sidelight.training import Training
 
 
 class LearningEstimator(AutomaticEstimator):
-    """What taggers, classifiers and segment taggers share."""
+    """The base of taggers, classifiers and segment taggers."""
 
     _chooses = True  # by learner="auto"
     size: str | Callable[[Any], float] | None
@@ -91,9 +91,9 @@ class LearningEstimator(AutomaticEstimator):
         `fit(evidence)` takes a list of evidence, or files that may be larger than memory (`sidelight.data.stored`,
         docs/scale.md); `fit(xs, ys)` is the same as `fit(gold(xs, ys))`. With `validation`, which is (inputs, outputs)
         or Gold, the model is the completion (for the perceptron: the epoch) that labels them best, and training stops
-        after `patience` of these without improvement: a fully converged model of much indirect and little direct
-        evidence may have drifted from the labels (`last_model_` is where training ended). Raises `DataError` if the
-        evidence cannot be used.
+        after `patience` of these without improvement: with much indirect and little direct evidence, a fully converged
+        model may have drifted from the labels (`last_model_` is the model at the end of training). Raises `DataError`
+        if the evidence cannot be used.
         """
         if isinstance(evidence, StoredCorpus):
             return self._fit_stored(evidence, y, sample_weight, validation)
@@ -115,13 +115,13 @@ class LearningEstimator(AutomaticEstimator):
     def _fit_stored(self, corpus: StoredCorpus, y: Any, sample_weight: Any, validation: Any) -> Self:
         """Learn from files, block by block."""
         if y is not None or sample_weight is not None:
-            raise ValueError("files have outputs and weights of their own; leave y and sample_weight out")
+            raise ValueError("files have their own outputs and weights; leave y and sample_weight out")
         if self._chooses and is_among(self.learner, (AUTO,)):
             raise ValueError(f"learner='auto' tries learners on all data in memory; use {IN_BLOCKS}")
         validation = None if validation is None else held_out(validation, sequences=self._sequences)
         settings = self._settings()
         self._rules_given = self._rules_used = ()
-        with self._fit_log([], given=str(corpus)) as log:
+        with self._fit_log([], source=str(corpus)) as log:
             training = Training(settings, corpus)
             self.evidence_ = training.counted()
             self._run(training, log, validation)
@@ -263,19 +263,19 @@ class LearningEstimator(AutomaticEstimator):
         return list(self._fitted().labels.classes)
 
     def _place(self) -> Place:
-        """Where it works; a process that was not told works in its own threads."""
+        """The place of computation; by default the threads of this process."""
         return place_of(getattr(self, "place", None), self.n_jobs)
 
     def _clamped(self, clamp: Any) -> Any:
-        """Labels to clamp by token: that of a class stands alone, or in a list of one."""
+        """Labels to clamp, by token; the label of a class may be given alone or in a list."""
         if self._sequences or not isinstance(clamp, (list, tuple, np.ndarray)) or not is_listed(clamp):
             return clamp
-        labels = self.classes_  # which may be tuples
+        labels = self.classes_  # they may be tuples
         among = [type(one) in (list, np.ndarray) or (type(one) is tuple and one not in labels) for one in clamp]
         return [list(one) if listed else [one] for one, listed in zip(clamp, among)]
 
     def _measured(self, xs: Any, ys: Any) -> float:
-        """How well the model of the moment does on validation data."""
+        """The score of the current model on validation data."""
         metric = metric_of(self.metric, self.classes_, sequences=self._sequences)
         return measured(metric, self.predict(xs), ys, sequences=self._sequences)
 
@@ -299,7 +299,7 @@ class LearningEstimator(AutomaticEstimator):
                 break
         best = training.best_model()
         self._keep_penalties(training.penalties() if training.best is None else training.best.penalties)
-        self.reliabilities_ = training.reliabilities()  # of labelling functions, where there were votes
+        self.reliabilities_ = training.reliabilities()  # of labelling functions, if there were votes
         memory = training.memory()
         self.last_model_ = training.model()
         self.model_ = self.last_model_ if best is None else best
@@ -387,13 +387,13 @@ class Classifier(LearningEstimator):
         return np.exp(self.predict_log_proba(xs))
 
     def predict_log_proba(self, xs: Any) -> Floats:
-        """The logarithms of the same. # [N, K]"""
+        """The logarithms of `predict_proba`. # [N, K]"""
         scores = probabilities.class_scores(self._fitted(), xs, n_jobs=self.n_jobs)
         scores -= scores.max(axis=1, keepdims=True, initial=-np.inf)
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
     def decision_function(self, xs: Any) -> Floats:
-        """The score of every class; for two classes, the lead of the second. # [N, K], or [N]"""
+        """The score of every class; for two classes, the second minus the first. # [N, K], or [N]"""
         scores = probabilities.class_scores(self._fitted(), xs, n_jobs=self.n_jobs)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 

@@ -1,4 +1,4 @@
-"""How good an output is, and whether one system is better than another.
+"""Scores of outputs, and significance tests between systems.
 
 >>> evaluation = evaluate([["B-NP", "I-NP", "O"]], [["B-NP", "O", "O"]])
 >>> round(evaluation.accuracy, 2), evaluation.f1

@@ -1,4 +1,4 @@
-"""How good word alignments are: precision, recall and alignment error rate (Och and Ney 2003).
+"""Scores of word alignments: precision, recall and alignment error rate (Och and Ney 2003).
 
 With links A, sure gold links S and possible ones P ⊇ S:
 
@@ -17,7 +17,7 @@ from sidelight.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class AlignmentScores:
-    """Error rate, precision and recall, all between 0 and 1, and the counts that they come from."""
+    """Error rate, precision and recall, all between 0 and 1, and their counts."""
 
     aer: float
     precision: float
@@ -25,7 +25,7 @@ class AlignmentScores:
     links: int
     sure: int
     right_sure: int  # links that are sure gold links
-    right_possible: int  # links that are possible gold links, sure ones among them
+    right_possible: int  # links that are possible gold links, including sure ones
 
     @property
     def f1(self) -> float:
@@ -44,19 +44,20 @@ class AlignmentScores:
         )
 
 
-def score_alignments(gold: Sequence[GoldLinks], found: Sequence[Iterable[Link]]) -> AlignmentScores:
-    """Scores over all pairs; raises `DataError` where there are not as many of one as of the other.
+def score_alignments(gold: Sequence[GoldLinks], predicted: Sequence[Iterable[Link]]) -> AlignmentScores:
+    """Scores over all pairs; raises `DataError` if the numbers of pairs differ.
 
     >>> gold = [GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0), (1, 1)}))]
     >>> print(score_alignments(gold, [[(0, 0), (0, 1)]]))
     AER 33.33%, precision 50.00%, recall 100.00% (2 links, 1 sure in gold)
     """
-    if len(gold) != len(found):
+    if len(gold) != len(predicted):
         raise DataError(
-            f"links for {len(found):,} pairs but gold links for {len(gold):,}", remedy="give both for the same pairs"
+            f"links for {len(predicted):,} pairs but gold links for {len(gold):,}",
+            remedy="give both for the same pairs",
         )
     links = sure = right_sure = right_possible = 0
-    for right, guess in zip(gold, found):
+    for right, guess in zip(gold, predicted):
         mine = frozenset(guess)
         links += len(mine)
         sure += len(right.sure)

@@ -1,6 +1,6 @@
-"""Cross-validation over mixed evidence: what is held out is Gold, and all other evidence is always learned from.
+"""Cross-validation over mixed evidence: only Gold is held out, and all other evidence is always used for training.
 
-Folds of everything would hold out evidence that nothing can be scored on, and score a fit that lacks some of it.
+Folds of all evidence would hold out evidence that cannot be scored, and evaluate a fit that lacks part of it.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class GoldFolds:
             whole(name, getattr(self, name), least=least)
 
     def get_n_splits(self, evidence: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many times something is held out."""
+        """The number of train/test splits."""
         return self.n_splits * self.repeats
 
     def split(self, evidence: Sequence[Any], y: Any = None, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:
-        """Indices of what to learn from and of what is held out, for each fold, both ascending.
+        """For each fold, the indices of the training evidence and of the held-out Gold, both ascending.
 
-        With `y`, as in `fit(xs, ys)`, every input is Gold; `groups` are not looked at.
+        With `y`, as in `fit(xs, ys)`, every input is Gold; `groups` are ignored.
         """
         gold = _places(evidence, y)
         if len(gold) < self.n_splits:
@@ -61,7 +61,7 @@ class GoldFolds:
 
 
 def _places(evidence: Sequence[Any], y: Any) -> Ints:
-    """Where the Gold stands."""
+    """The indices of Gold."""
     if y is not None:
         return np.arange(len(evidence), dtype=np.int64)
     if isinstance(evidence, str) or not hasattr(evidence, "__len__") or getattr(evidence, "shape", None) == ():

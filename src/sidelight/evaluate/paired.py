@@ -1,8 +1,8 @@
-"""Whether the difference between two systems on the same data could be chance.
+"""Significance tests for the difference between two systems on the same data.
 
-`compare` is paired approximate randomisation (Noreen 1989; Yeh 2000). If the systems are alike, the two outputs of a
-sentence may change hands without anyone noticing. So p is the share of random exchanges that leave a difference as
-large as the observed one, with the observed one counted among them.
+`compare` is paired approximate randomisation (Noreen 1989; Yeh 2000). If the systems are equal, exchanging their
+outputs for a sentence makes no difference. So p is the share of random exchanges with a difference at least as large as
+the observed one, which is counted among them.
 
 `paired_t` is Student's test on pairs of numbers, such as the scores of two methods on the same random draws.
 """
@@ -25,12 +25,12 @@ Metric = Literal["accuracy", "f1"]
 Floats = NDArray[np.float64]
 
 _CELLS = 1 << 20  # exchanges (rounds × sentences) held at once: 8 MB
-_TIE = 1e-9  # percentage points below which two differences are the same number
+_TIE = 1e-9  # percentage points below which two differences count as equal
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems on the same data: their scores in percent, and how likely chance is to separate them so far."""
+    """Two systems on the same data: their scores in percent, and the p-value of their difference."""
 
     metric: str
     a: float
@@ -80,9 +80,9 @@ def compare(
 def exchanged(
     metric: str, a: Ints, b: Ints, fixed: int, *, rounds: int = 10000, seed: int | np.random.Generator = 0
 ) -> Comparison:
-    """Compare two systems by counts of every input: right ones of each [N, 1], and how many there are (`fixed`).
+    """Compare two systems by counts of every input: right parts of each system [N, 1], and all parts (`fixed`).
 
-    With right and predicted ones [N, 2], and how many there are in gold, by F1.
+    With right and predicted parts [N, 2], and gold parts as `fixed`, compare by F1.
     """
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
         raise DataError(f"{rounds!r} rounds", remedy="ask for at least 1")
@@ -104,7 +104,7 @@ def exchanged(
 
 
 def paired_t(values_a: Iterable[float], values_b: Iterable[float]) -> tuple[float, float]:
-    """Student's paired t and its two-sided p, for values that belong together in pairs.
+    """Student's paired t and its two-sided p, for pairs of values.
 
     Equal values throughout give (0, 1); one constant difference gives an infinite t and p = 0. Raises DataError for
     fewer than two pairs, unequal numbers of values, or values that are not finite.
@@ -160,7 +160,9 @@ def _score(totals: Ints | Floats, fixed: int) -> Floats:
 
 
 def _exchange(gap: Floats, rounds: int, rng: np.random.Generator) -> Floats:
-    """What a gives to b in each round [R, K]: the gaps [D, K] of a random half of the sentences. Sums are exact."""
+    """The exchanged amount of each round [R, K]: the sum of the gaps [D, K] of a random half of the sentences. Sums are
+    exact.
+    """
     octets = rng.integers(0, 256, size=(rounds, -(-len(gap) // 8)), dtype=np.uint8)
     swaps = np.unpackbits(octets, axis=1, count=len(gap))
     return swaps.astype(np.float64) @ gap

@@ -1,7 +1,8 @@
 """Scores of outputs that are sets of parts: links of alignments, arcs of trees, entities and relations.
 
-Precision, recall and F1 over all inputs, in percent. Where every output of an input has as many parts, as trees have,
-they are one number: the attachment score. Parts that have labels, as relations have names, are scored by label too.
+Precision, recall and F1 over all inputs, in percent. If all outputs of an input have the same number of parts, as trees
+have, these are one number: the attachment score. Parts with labels, such as relations with names, are also scored by
+label.
 """
 
 from __future__ import annotations
@@ -21,28 +22,29 @@ from sidelight.evaluate.spans import Ints
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Parts of outputs, by the name of what is counted."""
+    """The parts of outputs that are counted, and their name."""
 
     name: str  # of F1, or of the share: "links", "UAS"
     parts: Callable[[Any], Collection[Any]]  # of an output, each once
-    share: bool = False  # whether all outputs of an input have as many
-    labels: Callable[[Any], Mapping[Any, str]] | None = None  # of an output, by what has them; None for bare parts
-    label: Callable[[Any], str] | None = None  # of a part; None for bare ones
+    share: bool = False  # whether all outputs of an input have the same number of parts
+    # labels of an output's slots, by slot; None for parts without labels
+    labels: Callable[[Any], Mapping[Any, str]] | None = None
+    label: Callable[[Any], str] | None = None  # of a part; None for parts without labels
 
     @property
     def score(self) -> str:
-        """The score that is shown: F1, or the share itself."""
+        """The main score: F1, or the share."""
         return self.name if self.share else f"{self.name} F1"
 
 
 @dataclass(frozen=True, slots=True)
 class PartScores:
-    """Counts of every measure, and how many outputs are right as a whole."""
+    """Counts of every measure, and the number of outputs that are completely right."""
 
     measures: tuple[Measure, ...]
     counts: tuple[Counts, ...]
-    by_label: tuple[Mapping[str, Counts], ...]  # of every measure; empty where parts have no labels
-    whole: int | None  # None where that is not asked
+    by_label: tuple[Mapping[str, Counts], ...]  # of every measure; empty if parts have no labels
+    whole: int | None  # None if not requested
     outputs: int
 
     @property
@@ -74,31 +76,34 @@ class PartScores:
 
 
 def score_parts(
-    measures: Sequence[Measure], gold: Sequence[Any], found: Sequence[Any], *, whole: bool = True
+    measures: Sequence[Measure], gold: Sequence[Any], predicted: Sequence[Any], *, whole: bool = True
 ) -> PartScores:
-    """Scores over all outputs, and how many are right as a `whole`; raises `DataError` where there are fewer.
+    """Scores over all outputs, and the number of completely right ones (named `whole`); raises `DataError` if the
+    numbers of outputs differ.
 
     >>> print(score_parts([Measure("links", set)], [[(0, 0), (1, 1)]], [[(0, 0)]]))
     links: precision 100.00%, recall 50.00%, F1 66.67% (2 gold, 1 predicted, 1 right)
     whole outputs right: 0.00% (0 of 1)
     """
-    if len(gold) != len(found):
-        raise DataError(f"{len(found):,} outputs but {len(gold):,} right ones", remedy="give both of the same inputs")
-    tables = [part_counts(measure, gold, found) for measure in measures]
+    if len(gold) != len(predicted):
+        raise DataError(
+            f"{len(predicted):,} outputs but {len(gold):,} right ones", remedy="give both of the same inputs"
+        )
+    tables = [part_counts(measure, gold, predicted) for measure in measures]
     right = np.all([np.all(table == table[:, :1], axis=1) for table in tables], axis=0)
     counts = [Counts(gold=int(total[2]), predicted=int(total[1]), correct=int(total[0])) for total in map(_sum, tables)]
-    labels = tuple(_by_label(measure, gold, found) for measure in measures)
+    labels = tuple(_by_label(measure, gold, predicted) for measure in measures)
     return PartScores(tuple(measures), tuple(counts), labels, int(right.sum()) if whole else None, len(gold))
 
 
 def compare_parts(measure: Measure, gold: Sequence[Any], first: Sequence[Any], second: Sequence[Any]) -> Comparison:
-    """Whether the difference between two systems could be chance, by exchanging the outputs of inputs."""
+    """Test the difference between two systems by exchanging the outputs of inputs."""
     one, other = part_counts(measure, gold, first), part_counts(measure, gold, second)
     return exchanged(measure.name, one[:, :2], other[:, :2], int(one[:, 2].sum()))
 
 
 def part_counts(measure: Measure, gold: Sequence[Any], predicted: Sequence[Any]) -> Ints:
-    """Parts of every output that are right, that were found, and that there are. # [N, 3]"""
+    """For every output, the numbers of right, predicted and gold parts. # [N, 3]"""
     rows = []
     for right, guess in zip(gold, predicted, strict=True):
         one, other = set(measure.parts(right)), set(measure.parts(guess))
@@ -106,12 +111,12 @@ def part_counts(measure: Measure, gold: Sequence[Any], predicted: Sequence[Any])
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-def _by_label(measure: Measure, gold: Sequence[Any], found: Sequence[Any]) -> dict[str, Counts]:
-    """Scores of the parts of each label, the most frequent one first."""
+def _by_label(measure: Measure, gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, Counts]:
+    """Scores of the parts of each label, the most frequent label first."""
     if measure.label is None:
         return {}
     there, guessed, right = Counter[str](), Counter[str](), Counter[str]()
-    for truth, guess in zip(gold, found, strict=True):
+    for truth, guess in zip(gold, predicted, strict=True):
         one, other = set(measure.parts(truth)), set(measure.parts(guess))
         for count, parts in ((there, one), (guessed, other), (right, one & other)):
             count.update(map(measure.label, parts))

@@ -1,4 +1,4 @@
-"""How good rankings are: how often the right candidate is first, and the mean of one over its rank."""
+"""Scores of rankings: how often the right candidate is first, and the mean reciprocal rank."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ class RankingScores(NamedTuple):
 
 
 def score_rankings(scores: Floats | Sequence[Floats], right: Ints | Sequence[int]) -> RankingScores:
-    """Of queries with a score for each candidate ([Q, candidates], or lists of any lengths) and the right one's number.
+    """Scores of queries, from a score for each candidate ([Q, candidates], or lists of any lengths) and the number of
+    the right one.
 
-    Candidates with the score of the right one count as half before it. # right: [Q]
+    Candidates with the same score as the right one count as half before it. # right: [Q]
 
     >>> score_rankings(np.array([[0.1, 0.9], [0.7, 0.2]]), np.array([1, 1]))
     RankingScores(top_1=0.5, mean_reciprocal_rank=0.75)

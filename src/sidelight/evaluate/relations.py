@@ -1,7 +1,8 @@
-"""How good entities and relations are, as Roth and Yih (2004) score them.
+"""Scores of entities and relations, as in Roth and Yih (2004).
 
-A relation counts where its name and both of its arguments, in their order, are right. Boundaries of entities are given,
-so an entity is right where its type is. Precision, recall and F1 are over all sentences, of every name and of all.
+A relation is right if its name and both arguments, in their order, are right. Boundaries of entities are given, so an
+entity is right if its type is. Precision, recall and F1 are computed over all sentences, for every name and for all
+names.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sidelight.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class FoundCounts:
-    """How many there are, how many were found, and how many of these are right."""
+    """Numbers of gold, predicted and right relations or entities."""
 
     gold: int
     found: int
@@ -52,7 +53,7 @@ class RelationScores:
     entities: FoundCounts
     by_relation: dict[str, FoundCounts]
     by_type: dict[str, FoundCounts]
-    accuracy: float  # entities whose type is right
+    accuracy: float  # share of entities whose type is right
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -69,35 +70,35 @@ class RelationScores:
 
 
 def score_relations(
-    gold: Sequence[Extraction], found: Sequence[Extraction], *, other: Collection[str] = ()
+    gold: Sequence[Extraction], predicted: Sequence[Extraction], *, other: Collection[str] = ()
 ) -> RelationScores:
-    """Scores over all sentences; types in `other` are those of no entity, as "Other" is, and do not count in F1.
+    """Scores over all sentences; types in `other`, such as "Other", mean "not an entity" and do not count in F1.
 
-    Raises `DataError` where there are not as many sentences, or entities, of one as of the other.
+    Raises `DataError` if the numbers of sentences or entities differ.
 
     >>> right = [Extraction(("Peop", "Loc"), ((0, 1, "Live_In"),))]
     >>> print(score_relations(right, [Extraction(("Peop", "Org"), ((0, 1, "Live_In"), (1, 0, "Work_For")))]))
     relations: precision 50.00%, recall 100.00%, F1 66.67%; entities: F1 50.00%, accuracy 50.00%
     """
-    for what, extractions in (("gold", gold), ("found", found)):
+    for what, extractions in (("gold", gold), ("found", predicted)):
         if not isinstance(extractions, list | tuple) or not all(isinstance(one, Extraction) for one in extractions):
             raise DataError(f"{what} is {shown(extractions)}", remedy="give a list of Extraction(types, relations)")
     if not isinstance(other, list | tuple | set | frozenset) or not all(isinstance(name, str) for name in other):
         raise DataError(f"other is {shown(other)}", remedy="give a list of types")
-    if len(gold) != len(found):
+    if len(gold) != len(predicted):
         remedy = "give both for the same sentences"
-        raise DataError(f"{len(found):,} extractions and {len(gold):,} right ones", remedy=remedy)
-    for i, (right, guess) in enumerate(zip(gold, found)):
+        raise DataError(f"{len(predicted):,} extractions and {len(gold):,} right ones", remedy=remedy)
+    for i, (right, guess) in enumerate(zip(gold, predicted)):
         if len(right.types) != len(guess.types):
             problem = f"sentence {i} has {len(right.types)} entities, and {len(guess.types)} were found"
             raise DataError(problem, remedy="give both for the same entities")
     relations = _table(
         ((i, *relation) for i, one in enumerate(gold) for relation in one.relations),
-        ((i, *relation) for i, one in enumerate(found) for relation in one.relations),
+        ((i, *relation) for i, one in enumerate(predicted) for relation in one.relations),
     )
     types = _table(
         ((i, e, name) for i, one in enumerate(gold) for e, name in enumerate(one.types)),
-        ((i, e, name) for i, one in enumerate(found) for e, name in enumerate(one.types)),
+        ((i, e, name) for i, one in enumerate(predicted) for e, name in enumerate(one.types)),
     )
     counted = [one for name, one in types.items() if name not in other]
     correct = sum(one.right for one in types.values())
@@ -108,8 +109,8 @@ def score_relations(
     )
 
 
-def _table(gold: Iterable[tuple[Any, ...]], found: Iterable[tuple[Any, ...]]) -> dict[str, FoundCounts]:
-    """By name, the last of each."""
-    right, guessed = set(gold), set(found)
+def _table(gold: Iterable[tuple[Any, ...]], predicted: Iterable[tuple[Any, ...]]) -> dict[str, FoundCounts]:
+    """A table by name."""
+    right, guessed = set(gold), set(predicted)
     sums = [Counter(one[-1] for one in some) for some in (right, guessed, right & guessed)]
     return {name: FoundCounts(*(count[name] for count in sums)) for name in sorted({*sums[0], *sums[1]})}

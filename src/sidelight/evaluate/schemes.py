@@ -1,14 +1,14 @@
-"""Schemes of chunk labels: which prefixes there are, and which label may follow which.
+"""Schemes of chunk labels: their prefixes, and which label may follow which.
 
-| scheme | a chunk of one token, of three | what it says besides |
+| scheme | a chunk of one token, of three | further rule |
 |---|---|---|
 | BIO (IOB2) | B; B I I | |
 | IOB1 | I; I I I | B only where a chunk of the same type has just ended |
 | BIOES (IOBES) | S; B I E | |
 | BILOU | U; B I L | |
 
-Between two labels either a chunk goes on (both of one type), or one ends and another begins; `O` is a chunk of its own
-that nothing can go on with. So a scheme is four facts about each of its prefixes.
+Between two labels, either a chunk continues (both have the same type), or one ends and another begins; `O` is a chunk
+of one token. So a scheme is defined by four properties of each prefix.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ SchemeName = Literal["BIO", "IOB1", "BIOES", "BILOU"]
 
 
 class ChunkPrefix(NamedTuple):
-    """What the prefix of a label says about its token."""
+    """The properties of a prefix."""
 
-    begins: bool  # it may be the first of a chunk
-    continues: bool  # it may be a later one
+    begins: bool  # its token may be the first of a chunk
+    continues: bool  # its token may be a later one
     ends: bool  # it may be the last
-    goes_on: bool  # it may be an earlier one
+    goes_on: bool  # its token may be followed by another one of the chunk
 
 
 _OUTSIDE = ChunkPrefix(begins=True, continues=False, ends=True, goes_on=False)
@@ -62,7 +62,7 @@ def prefix_and_type(label: object, scheme: SchemeName) -> tuple[str, str]:
 
 
 def may_follow(before: object, after: object, scheme: SchemeName) -> bool:
-    """Whether a label may stand right after another; None for one of them is the edge of the sentence.
+    """Whether a label may directly follow another; None for one of them means the edge of the sentence.
 
     >>> may_follow("B-NP", "I-NP", "BIO"), may_follow("B-NP", "I-VP", "BIO"), may_follow("B-NP", None, "BIOES")
     (True, False, False)
@@ -79,10 +79,11 @@ def may_follow(before: object, after: object, scheme: SchemeName) -> bool:
 
 @arguments_checked
 def scheme_of(labels: Iterable[Any]) -> SchemeName | None:
-    """The scheme that a set of labels is written in, or None where it is none of these.
+    """The scheme of a set of labels, or None if it is none of these.
 
-    All labels must be `O` or a prefix with a type, and one of them the latter; without types (`B`, `I`, `O`) all of
-    these three must be there. B and I alone are BIO, whose labels IOB1 shares; I alone is IOB1.
+    All labels must be `O` or a prefix with a type, and at least one must have a type; without types, all of `B`, `I`,
+    `O` must occur. Labels with only B and I count as BIO, although IOB1 has the same labels; labels with only I count
+    as IOB1.
 
     >>> scheme_of(["B-NP", "I-NP", "O"]), scheme_of(["S-NP", "O"]), scheme_of(["L-NP", "B-NP"]), scheme_of(["NN", "O"])
     ('BIO', 'BIOES', 'BILOU', None)
@@ -101,7 +102,7 @@ def scheme_of(labels: Iterable[Any]) -> SchemeName | None:
 
 
 def written(chunks: Iterable[tuple[int, int, str]], length: int, scheme: SchemeName) -> list[str]:
-    """The labels of a sentence of so many tokens with these chunks (first token, one past the last, type), in order.
+    """The labels of a sentence of `length` tokens with these chunks (first token, one past the last, type), in order.
 
     >>> written([(0, 1, "NP"), (1, 4, "NP")], 5, "BIOES")
     ['S-NP', 'B-NP', 'I-NP', 'E-NP', 'O']
@@ -116,7 +117,7 @@ def written(chunks: Iterable[tuple[int, int, str]], length: int, scheme: SchemeN
 
 
 def _prefixes(size: int, scheme: SchemeName, *, touches: bool) -> Sequence[str]:
-    """Those of a chunk's tokens; `touches` where a chunk of its type has just ended."""
+    """The prefixes of a chunk's tokens; `touches` if a chunk of the same type has just ended."""
     if scheme == "IOB1":
         return ["B" if touches else "I", *"I" * (size - 1)]
     if scheme == "BIO":

@@ -20,7 +20,7 @@ _HEADS = ("precision", "recall", "F1", "gold", "predicted", "right")
 
 @dataclass(frozen=True)
 class Counts:
-    """How many there are in gold, in the predictions, and in both.
+    """The numbers in gold, in the predictions, and in both.
 
     >>> Counts(gold=4, predicted=2, correct=1).f1
     33.333333333333336
@@ -60,7 +60,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Counts over a batch, and the percentages that follow from them."""
+    """Counts over a batch, and their percentages."""
 
     scheme: Literal["bio", "runs"]  # how spans were read
     tokens: int
@@ -133,7 +133,7 @@ class Evaluation:
         }
 
     def _repr_html_(self) -> str:
-        """For notebooks: percentages of all, and of spans by type, or of labels where inputs have one each."""
+        """For notebooks: overall percentages, and those of spans by type, or of labels if inputs have one each."""
         if self.tokens == self.sentences:
             return self._labels_as_html()
         head = f"{self.accuracy:.2f} % of {self.tokens:,} tokens right, {self.sentence_accuracy:.2f} % of "
@@ -147,7 +147,7 @@ class Evaluation:
         return html.block("Evaluation", head, html.table(("label", *_HEADS), rows))
 
     def __str__(self) -> str:
-        """A report in the manner of `conlleval`."""
+        """A report in the format of `conlleval`."""
         phrases = self.spans
         head = f"processed {self.tokens} tokens with {phrases.gold} phrases; "
         head += f"found: {phrases.predicted} phrases; correct: {phrases.correct}."

@@ -4,11 +4,11 @@ Scheme "bio" reads chunk labels by the rules of the CoNLL script `conlleval`, so
 that script's counts. A chunk starts at a label other than `O` when the sentence starts there, the label before it is
 `O` or has another type, its prefix is B or S, or the prefix before it is E or S. L and U read as E and S.
 
-The script itself knows no S, and joins an `E-X` to a `B-X` right after it. Those four formats contain neither. In files
-that mark both ends of a chunk (IOBES, BILOU) the two labels belong to two chunks, and here they do.
+The script itself does not know S, and joins an `E-X` with a `B-X` right after it. These do not occur in the four
+formats. In formats that mark both ends of a chunk (IOBES, BILOU) the two labels belong to two chunks, and here they do.
 
-Schemes "BIO", "IOB1", "BIOES" and "BILOU", as estimators call them, are read in the same way, and any label that the
-scheme does not have is refused; labels in an order that it does not allow are not, since predictions may have them.
+Schemes "BIO", "IOB1", "BIOES" and "BILOU", as used by estimators, are read in the same way. Labels that the scheme does
+not have are refused; labels in an order that it does not allow are accepted, since predictions may have them.
 
 Scheme "runs" makes a span of every maximal run of one label other than `O`.
 """
@@ -94,10 +94,10 @@ def spans(labels: Iterable[object], *, scheme: Scheme = "auto") -> Spans:
 
 
 def span_counts(predicted: Iterable[object], right: Iterable[object], scheme: Scheme = "auto") -> Ints:
-    """Of every sentence: spans that are right, spans predicted, spans there are. # [N, 3]
+    """For every sentence, the numbers of right, predicted and gold spans. # [N, 3]
 
-    F1 over sentences is 2 Σ right / (Σ predicted + Σ there are); since a sentence is a row, two systems on the same
-    sentences can be compared in pairs. Raises DataError where the two differ in shape.
+    F1 over sentences is 2 Σ right / (Σ predicted + Σ gold). Since each sentence is a row, two systems on the same
+    sentences can be compared in pairs. Raises DataError if the shapes differ.
 
     >>> span_counts([["B-NP", "O"], ["O", "O"]], [["B-NP", "B-NP"], ["O", "O"]]).tolist()
     [[1, 1, 2], [0, 0, 0]]
@@ -107,7 +107,7 @@ def span_counts(predicted: Iterable[object], right: Iterable[object], scheme: Sc
 
 
 def span_f1(counts: Ints) -> float:
-    """F1 between 0 and 1, of what `span_counts` gives; 0 where there are no spans at all.
+    """F1 between 0 and 1, from the result of `span_counts`; 0 if there are no spans at all.
 
     >>> span_f1(np.array([[1, 1, 2], [0, 0, 0]]))
     0.6666666666666666
@@ -120,7 +120,7 @@ def span_f1(counts: Ints) -> float:
 
 
 def convert(labels: Iterable[object], *, to: SchemeName, scheme: Scheme = "auto") -> list[list[str]]:
-    """The same spans in another scheme; `scheme` is how the labels are read, as in `spans`.
+    """The labels of the same spans in another scheme; `scheme` is that of the given labels, as in `spans`.
 
     >>> convert([["B-NP", "I-NP", "O", "B-NP"]], to="BILOU")
     [['B-NP', 'L-NP', 'O', 'U-NP']]
@@ -204,7 +204,7 @@ def _sequences(labels: Iterable[object], side: str) -> tuple[list[Sequence[Any]]
     """The batch as sequences, and whether its outputs were single labels."""
     if isinstance(labels, str):
         raise DataError(f"{side}: one text where a batch was expected", remedy="give a list of labels or of sequences")
-    nameless = isinstance(labels, bytes | Set | Mapping)  # numbers, or things in no order
+    nameless = isinstance(labels, bytes | Set | Mapping)  # numbers, or unordered collections
     if nameless or not isinstance(labels, Iterable) or getattr(labels, "shape", None) == ():
         problem = f"{side}: {type(labels).__name__} where a batch was expected"
         raise DataError(problem, remedy="give a list of labels or of sequences")
@@ -251,7 +251,7 @@ def _distinct(tokens: list[Any], side: str, offsets: Ints) -> dict[Any, None]:
 
 
 def resolved(scheme: Scheme, names: tuple[str, ...], *, single: bool) -> Literal["bio", "runs"]:
-    """How spans are read off labels of these names; raises `DataError` for one that the scheme does not have."""
+    """The scheme for reading spans off these labels; raises `DataError` for a label that the scheme does not have."""
     if scheme in SCHEMES:
         for name in names:
             prefix_and_type(name, scheme)

@@ -1,4 +1,4 @@
-"""Scores of gold and predicted outputs that come some at a time, of which none are kept."""
+"""Scores of a stream of gold and predicted outputs, which are not stored."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ NUMBERS = ("tokens", "correct_tokens", "sentences", "correct_sentences")
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums over what has come, for every way in which spans may yet be read.
+    """Sums over the outputs so far, for every scheme in which spans may still be read.
 
     >>> Tally().plus([["B-NP"]], [["B-NP"]]).plus([["O"]], [["B-VP"]]).evaluation().spans
     Counts(gold=1, predicted=2, correct=1)
     """
 
     scheme: Scheme = "auto"
-    single: bool = False  # one label an example
-    sums: Mapping[Scheme, Evaluation | None] = field(default_factory=dict)  # None: not all labels can be read so
+    single: bool = False  # one label per example
+    # None: not all labels can be read in this scheme
+    sums: Mapping[Scheme, Evaluation | None] = field(default_factory=dict)
 
     def plus(self, gold: list[Any], predicted: list[Any]) -> Tally:
-        """With these; raises `DataError` as `evaluate` does."""
+        """The tally with these outputs added; raises `DataError` like `evaluate`."""
         readings: tuple[Scheme, ...] = ("bio", "runs") if self.scheme == "auto" else (self.scheme,)
         sums: dict[Scheme, Evaluation | None] = {}
         for reading in [one for one in readings if self.sums.get(one, one) is not None]:
@@ -40,7 +41,7 @@ class Tally:
         return self.together(Tally(self.scheme, not isinstance(gold[0], list), sums))
 
     def together(self, other: Tally) -> Tally:
-        """With what came to another one."""
+        """The sum with another tally."""
         sums = dict(self.sums)
         for reading, one in other.sums.items():
             before = sums.get(reading, one)
@@ -66,7 +67,7 @@ class Tally:
 
     @classmethod
     def of_dict(cls, values: Any) -> Tally:
-        """What `as_dict` made; raises `ModelFileError` for what makes no sense."""
+        """The tally from a result of `as_dict`; raises `ModelFileError` for invalid values."""
         sums = mapping_of(values, "sums")
         return cls(
             cast(Scheme, text_of(values, "scheme")),

@@ -131,11 +131,11 @@ def reproduce(
 ) -> list[Row]:
     """Run an experiment of `NAMES` on the corpora in the folder `data`, and give its rows.
 
-    A row has setting, method, metric, value (the mean over draws), std, paper (None where nothing was published) and
-    draws. They are written to `json_path` after every setting, whole or not at all. `quick` runs few small
-    settings with fewer draws; `choose` takes part of a large experiment, by names that it knows. `place` says where
-    fits run, as for `Tagger`. `report` gets progress and, at the end, the table, line by line. Raises `DataError` for
-    an unknown name or a missing corpus.
+    A row has setting, method, metric, value (the mean over draws), std, paper (None if nothing was published) and
+    draws. Rows are written to `json_path` after every setting, completely or not at all. `quick` runs few small
+    settings with fewer draws; `choose` selects part of a large experiment, by its names. `place` is where fits run, as
+    for `Tagger`. `report` gets progress and, at the end, the table, line by line. Raises `DataError` for an unknown
+    name or a missing corpus.
     """
     cells = None if json_path is None else json_path.with_suffix(".cells.jsonl")
     save = partial(write_rows, json_path)
@@ -147,7 +147,7 @@ def reproduce(
 
 
 def module_of(name: str) -> str:
-    """Where an experiment is; raises `DataError` for an unknown name."""
+    """The module of an experiment; raises `DataError` for an unknown name."""
     if name not in NAMES:
         raise DataError(f"there is no experiment {name!r}", remedy=f"choose from {', '.join(NAMES)}")
     return f"{__name__}.{MODULES[name][0]}"
@@ -168,7 +168,9 @@ def run(
     save: Callable[[Sequence[Row]], None],
     cells: Path | None = None,
 ) -> tuple[list[Row], list[str]]:
-    """The rows and the notes of the experiment in the module `place`; `cells` is a file that some go on from."""
+    """The rows and the notes of the experiment in the module `place`; `cells` is a file from which some experiments
+    resume.
+    """
     module = importlib.import_module(place)
     if hasattr(module, "rows"):
         options: dict[str, Any] = {"quick": quick, "n_jobs": n_jobs, "report": report, "save": save}
@@ -177,30 +179,30 @@ def run(
         if choose and "choose" not in takes:
             raise DataError(f"{_name_of(place)} has nothing to choose", remedy="leave --choose out")
         results, notes = module.rows(Path(data), **options)
-        for line in lines_of(results, chosen={}, notes=notes):
+        for line in lines_of(results, choices={}, notes=notes):
             report(line)
         return list(results), list(notes)
     plans: list[TablePlan] = module.plans(Path(data))
     if quick:
         plans = [replace(plan, grids=quick_grids(plan.grids), notes=(*plan.notes, QUICK_NOTE)) for plan in plans]
     rows: list[Row] = []
-    kept: list[str] = []
+    lines: list[str] = []
     for plan, settings in zip(plans, _settings(plans, quick=quick, choose=choose)):
         if settings:
             rows += _carry_out(plan, settings, before=rows, n_jobs=n_jobs, report=report, save=save)
-            kept += [note for note in plan.notes if note not in kept]
-    return rows, kept
+            lines += [note for note in plan.notes if note not in lines]
+    return rows, lines
 
 
 def _settings(plans: Sequence[TablePlan], *, quick: bool, choose: Mapping[str, str]) -> list[list[Setting]]:
     """The settings of every table, by name, with as many draws as are wanted."""
     every = [list(plan.quick if quick else plan.settings) for plan in plans]
     names = dict.fromkeys(setting.name for settings in every for setting in settings)
-    wanted = chosen(choose, settings=list(names), draws=())
-    kept = [[setting for setting in settings if setting.name in wanted["settings"]] for settings in every]
-    if count := len(wanted["draws"]):
-        kept = [[replace(setting, draws=count) for setting in settings] for settings in kept]
-    return kept
+    choices = chosen(choose, settings=list(names), draws=())
+    selection = [[setting for setting in settings if setting.name in choices["settings"]] for settings in every]
+    if count := len(choices["draws"]):
+        selection = [[replace(setting, draws=count) for setting in settings] for settings in selection]
+    return selection
 
 
 def _carry_out(
@@ -223,7 +225,7 @@ def _carry_out(
             rows += [{**line, "method": line["method"] + plan.suffix} for line in table_rows]
             prices |= {(result.setting.name, result.method + plan.suffix): result.chosen for result in results}
             save([*before, *rows])
-    for line in lines_of(rows, chosen=prices, notes=plan.notes):
+    for line in lines_of(rows, choices=prices, notes=plan.notes):
         report(line)
     return rows
 

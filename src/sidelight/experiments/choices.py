@@ -1,4 +1,4 @@
-"""Some of an experiment, by `--choose NAME=VALUE;VALUE`: values of what it varies, or fewer draws."""
+"""Selection of part of an experiment by `--choose NAME=VALUE;VALUE`: values of its parameters, or fewer draws."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from sidelight.errors import DataError
 
 
 def chosen(choose: Mapping[str, str], **known: Sequence[Any]) -> dict[str, list[Any]]:
-    """The values of everything known that are chosen, in their order; all of what nothing is said about.
+    """The selected values of every parameter, in order; all values of parameters that are not mentioned.
 
-    Draws are counted: `draws=3` chooses the first three, or as many as one likes. Raises `DataError` for what is not
-    known.
+    Draws are a number: `draws=3` selects the first three. Raises `DataError` for unknown names or values.
 
     >>> chosen({"sizes": "20;10", "draws": "3"}, sizes=(10, 20, 40), draws=range(5))
     {'sizes': [10, 20], 'draws': [0, 1, 2]}
@@ -27,8 +26,8 @@ def chosen(choose: Mapping[str, str], **known: Sequence[Any]) -> dict[str, list[
             results[name] = list(range(int(text)))
             continue
         by_name = {str(value): value for value in known[name]}
-        wanted = {part.strip() for part in text.split(";")}
-        if strange := sorted(wanted - by_name.keys()):
+        parts = {part.strip() for part in text.split(";")}
+        if strange := sorted(parts - by_name.keys()):
             raise DataError(f"{name} has no {strange[0]!r}", remedy=f"choose {name}={';'.join(by_name)}, or some of it")
-        results[name] = [value for label, value in by_name.items() if label in wanted]
+        results[name] = [value for label, value in by_name.items() if label in parts]
     return results

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-FULL_MEMORY = 2.5  # what a run in full takes, in memories of a quick one
+FULL_MEMORY = 2.5  # memory of a full run, relative to a quick one
 
 
 class RunCost(NamedTuple):
-    """Of a quick run, on one core, with its kernels compiled."""
+    """The cost of a quick run, on one core, with compiled kernels."""
 
     seconds: float
     megabytes: float
@@ -47,5 +47,5 @@ QUICK = {
 
 
 def cost_of(name: str) -> RunCost:
-    """What a quick run takes."""
+    """The cost of a quick run."""
     return QUICK.get(name, UNKNOWN)

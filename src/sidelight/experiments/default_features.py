@@ -1,7 +1,7 @@
-"""What the groups of the standard features are worth: each left out, on eight corpora, by development data.
+"""The worth of each group of the standard features: each left out, on eight corpora, by development data.
 
-A conditional random field with its default price, labelled sentences drawn from the training part, and sentences of
-the same part that are kept apart to score on. No test data is read.
+A conditional random field with its default price, labelled sentences drawn from the training part, and sentences of the
+same part held out for scoring. No test data is read.
 """
 
 from __future__ import annotations
@@ -65,15 +65,17 @@ class FeatureTask:
 
 
 def corpora(data: Path) -> dict[str, TaggedPart]:
-    """All eight; raises `DataError` where one is missing."""
+    """All eight; raises `DataError` if one is missing."""
     fields, posts = citations.load(data), ads.load(data)
     chunks = read_columns(folder_of(data, "conll2000") / "train.txt.gz")
     news = read_words(folder_of(data, "conll2003") / "eng.train.gz")
-    kept = [i for i, x in enumerate(news.xs) if x[0] != "-DOCSTART-"]
+    positions = [i for i, x in enumerate(news.xs) if x[0] != "-DOCSTART-"]
     paper = read_words(folder_of(data, "ptb_sample") / "ptb_sample.tsv.gz")
     cut = len(paper.xs) - 1000  # the others are for testing in other experiments
     return {
-        "names, news": _apart([news.xs[i] for i in kept], [begin_marked(news.ys[i]) for i in kept], spans=True),
+        "names, news": _apart(
+            [news.xs[i] for i in positions], [begin_marked(news.ys[i]) for i in positions], spans=True
+        ),
         "names, biology": _apart(*read_words(folder_of(data, "jnlpba") / "train.iob2.gz"), spans=True),
         "tags, web": _apart(
             *read_conllu(folder_of(data, "ud_english_ewt") / "train.conllu.gz", tags=UNIVERSAL), spans=False

@@ -15,11 +15,11 @@ from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Gold, companion, gold, shuffled
 from sidelight.experiments.grid import LabelledExamples, Setting
 
-READ: dict[str, Path] = {}  # the corpora that this process has asked for
+READ: dict[str, Path] = {}  # the corpora used by this process
 
 
 def folder_of(data: Path, name: str) -> Path:
-    """The folder of a corpus; raises `DataError` where it is missing."""
+    """The folder of a corpus; raises `DataError` if it is missing."""
     folder = Path(data) / name
     if not folder.is_dir():
         raise DataError("there is no such folder", file=folder, remedy=f"give the folder that holds {name}/")
@@ -40,7 +40,7 @@ def labels_of(examples: LabelledExamples) -> list[str]:
 
 
 def tokens_of(xs: Sequence[Sequence[Any]]) -> int:
-    """How many tokens there are in all."""
+    """The total number of tokens."""
     return sum(len(x) for x in xs)
 
 

@@ -1,7 +1,8 @@
-"""Outputs to look at, as pictures of the report: what rules repair, what aligners link, what is found in a sentence.
+"""Example outputs as pictures of the report: outputs repaired by rules, links of aligners, entities and relations of
+sentences.
 
-Each row has the score of one input and a picture of it. Inputs are of the corpora where these are there, else of data
-that the package makes. They are chosen to show something, and the notes say how.
+Each row has the score of one input and a picture of it. Inputs come from the corpora if available, else from generated
+data. They are selected to show an effect, and the notes say how.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ def _references(data: Path) -> list[Row]:
         tagger, evidence = prepared(study, Fit(LABELLED, 0, "hmm", CHOSEN[LABELLED]))
         test = study.test
     else:
-        source, made = "generated references", references(200, seed=1)
-        xs, ys = [list(one.tokens) for one in made], [list(one.labels) for one in made]
+        source, sample = "generated references", references(200, seed=1)
+        xs, ys = [list(one.tokens) for one in sample], [list(one.labels) for one in sample]
         tagger = Tagger(learner=recipes.hmm(transition_amount=0.1), rules=read_rules(RULES), labels=FIELDS, n_jobs=1)
         evidence, test = gold(xs[:LABELLED], ys[:LABELLED]), LabelledExamples(xs[LABELLED:], ys[LABELLED:])
     tagger.fit(evidence)
@@ -114,7 +115,7 @@ def _bitexts(data: Path) -> list[Row]:
     else:
         items = transliterations(PAIRS, seed=1)
         source, pairs = "generated names, letter by letter", [(list(one.x[0]), list(one.x[1])) for one in items]
-        known = [frozenset((i, j) for i, j in one.said if j is not None) for one in items]
+        known = [frozenset((i, j) for i, j in one.output if j is not None) for one in items]
         test, truth = pairs, [GoldLinks(one, one) for one in known]
     low, high = WORDS
     which = [k for k, (one, other) in enumerate(test) if low <= len(one) <= high and low <= len(other) <= high][:SHOWN]
@@ -135,18 +136,18 @@ def _spellings(data: Path) -> list[Row]:
     else:
         items = spellings(400, seed=1)
         source = "generated words"
-        words = [Word(item.x, pairs_of((i, j) for i, j in item.said if j is not None)) for item in items]
+        words = [Word(item.x, pairs_of((i, j) for i, j in item.output if j is not None)) for item in items]
     order = np.random.default_rng(0).permutation(len(words))[: 4 * SPELLED].tolist()
     train, test = [words[i] for i in order[:SPELLED]], [words[i] for i in order[SPELLED:]]
     structure = STRUCTURE
     model = Predictor(structure).fit([Gold(word.x, word.y) for word in train])
     test = [word for word in test if len(word.x[0]) >= LETTERS] or test
-    told = model.predict([word.x for word in test])
-    wrong = [k for k, word in enumerate(test) if links_of(told[k]) != links_of(word.y)][:1]
+    predicted = model.predict([word.x for word in test])
+    wrong = [k for k, word in enumerate(test) if links_of(predicted[k]) != links_of(word.y)][:1]
     which = [*[k for k in range(len(test)) if k not in wrong][: SHOWN - len(wrong)], *wrong]
     results = []
     for number, k in enumerate(which, start=1):
-        word, links, truth = test[k], sorted(links_of(told[k])), sorted(links_of(test[k].y))
+        word, links, truth = test[k], sorted(links_of(predicted[k])), sorted(links_of(test[k].y))
         source_text, target_text = word.x
         picture = links_picture(source_text, target_text, links, truth)
         scores = score_alignments([GoldLinks(frozenset(truth), frozenset(truth))], [set(links)])
@@ -165,7 +166,7 @@ def _relations(data: Path) -> list[Row]:
         )
     else:
         source, arguments = "generated facts", FACT_ARGUMENTS
-        examples = [(item.x, item.said) for item in facts(2 * SENTENCES, seed=1)]
+        examples = [(item.x, item.output) for item in facts(2 * SENTENCES, seed=1)]
         types = sorted({one for _, y in examples for one in y.types})
     order = np.random.default_rng(0).permutation(len(examples)).tolist()
     train, test = [examples[i] for i in order[:SENTENCES]], [examples[i] for i in order[SENTENCES:]]
@@ -183,14 +184,14 @@ def _relations(data: Path) -> list[Row]:
     results = []
     for number, k in enumerate(order[:SHOWN], start=1):
         x, truth = test[k]
-        for method, said in (("each by itself", alone[k]), ("together, under rules", joint[k])):
-            picture = relations_picture(x, said, truth)
-            share = 100.0 * _agreed(said, truth) / max(len(truth.types) + len(truth.relations), 1)
+        for method, output in (("each by itself", alone[k]), ("together, under rules", joint[k])):
+            picture = relations_picture(x, output, truth)
+            share = 100.0 * _agreed(output, truth) / max(len(truth.types) + len(truth.relations), 1)
             results.append(picture_row(f"{source}, sentence {number}", method, "types and relations", share, picture))
     return results
 
 
-def _agreed(said: Extraction, truth: Extraction) -> int:
+def _agreed(output: Extraction, truth: Extraction) -> int:
     """Types and relations that are right, less relations that are not there."""
-    ours, theirs = set(said.relations), set(truth.relations)
-    return _right(said.types, truth.types) + len(ours & theirs) - len(ours - theirs)
+    ours, theirs = set(output.relations), set(truth.relations)
+    return _right(output.types, truth.types) + len(ours & theirs) - len(ours - theirs)

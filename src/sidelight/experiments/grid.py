@@ -48,7 +48,7 @@ QUICK_NOTE = "--quick: C1 is 1, and C2 alone is chosen"
 
 
 def quick_grids(grids: Mapping[str, Sequence[GridPrices]]) -> dict[str, Sequence[GridPrices]]:
-    """What a quick run chooses from: C1 is 1 where that is among the prices.
+    """The prices of a quick run: C1 is 1 if that is among the prices.
 
     >>> [str(prices) for prices in quick_grids(GRIDS)["J-LIS"]]
     ['C1 1, C2 0.1', 'C1 1, C2 1', 'C1 1, C2 10']
@@ -75,7 +75,7 @@ class LabelledExamples(NamedTuple):
 
 
 class Study(Protocol):
-    """What an experiment tells the grid; it travels to other processes, so it is data."""
+    """The description of an experiment for the grid; it is sent to other processes, so it is plain data."""
 
     @property
     def dev(self) -> LabelledExamples: ...
@@ -106,7 +106,7 @@ class TablePlan:
     quick: Sequence[Setting]
     notes: Sequence[str] = ()
     grids: Mapping[str, Sequence[GridPrices]] = field(default_factory=lambda: GRIDS)
-    completions: bool = False  # whether the table tells how many completions J-LIS made
+    completions: bool = False  # whether the table shows the number of J-LIS's completions
     per_draw: bool = False  # whether every draw chooses its prices, beside those of the setting as a whole
     suffix: str = ""  # of the names of methods, where another plan has the same ones
 
@@ -131,7 +131,7 @@ class Scores(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of one fit: at convergence, and at the completion that does best on the development set."""
+    """The results of one fit: at convergence, and at the completion that is best on the development set."""
 
     converged: Scores
     kept: Scores
@@ -143,7 +143,7 @@ class Result:
 
     setting: Setting
     method: str
-    prices: tuple[GridPrices, ...]  # of each draw; all the same where the setting as a whole has chosen
+    prices: tuple[GridPrices, ...]  # of each draw; all the same if the setting as a whole has chosen
     scores: tuple[Scores, ...]
 
     @property
@@ -175,9 +175,9 @@ def fit(study: Study, task: GridTask) -> Outcome:
     estimator.fit(evidence, validation=study.dev)
     trials = [record for record in estimator.rounds_ if record.validation is not None]
     best = max(trials, key=lambda record: record.validation or 0.0)
-    kept = _scores(study, estimator, completions=best.completion)
+    best_scores = _scores(study, estimator, completions=best.completion)
     estimator.model_ = estimator.last_model_
-    return Outcome(_scores(study, estimator, completions=trials[-1].completion), kept)
+    return Outcome(_scores(study, estimator, completions=trials[-1].completion), best_scores)
 
 
 def _scores(study: Study, estimator: Tagger | Classifier, *, completions: int) -> Scores:
@@ -224,19 +224,19 @@ def run_setting(
         return outcome.kept if method == KEPT else outcome.converged
 
     each = per_draw and len(pilots) == len(draws)
-    chosen: list[tuple[str, str, tuple[GridPrices, ...]]] = []  # method, its name in the table, prices by draw
+    choices: list[tuple[str, str, tuple[GridPrices, ...]]] = []  # method, its name in the table, prices by draw
     if each:
         for method, grid in grids.items():
             own = (choose({prices: [scores(method, draw, prices).dev] for prices in grid}) for draw in draws)
-            chosen.append((method, method, tuple(own)))
+            choices.append((method, method, tuple(own)))
     for method, grid in grids.items():
         best = choose({prices: [scores(method, draw, prices).dev for draw in pilots] for prices in grid})
-        chosen.append((method, method + TOGETHER if each else method, (best,) * setting.draws))
+        choices.append((method, method + TOGETHER if each else method, (best,) * setting.draws))
 
-    rest = [GridTask(setting, draw, prices[draw]) for _, _, prices in chosen for draw in draws]
+    rest = [GridTask(setting, draw, prices[draw]) for _, _, prices in choices for draw in draws]
     rest = [task for task in dict.fromkeys(rest) if task not in outcomes]
     outcomes |= dict(zip(rest, run(rest)))
     return [
         Result(setting, name, prices, tuple(scores(method, n, p) for n, p in enumerate(prices)))
-        for method, name, prices in chosen
+        for method, name, prices in choices
     ]

@@ -1,9 +1,8 @@
-"""Outcomes of tasks in a file, so that an experiment that was killed goes on from the tasks that it had finished.
+"""Outcomes of tasks in a file, so that an experiment that was killed resumes after its finished tasks.
 
-With each outcome stands what all of them had taken by then, so that the time of a run counts the parts that were
-stopped.
-The file is the experiment's own and for this machine alone: it holds pickled values, is read only by the same sources
-with the same settings, and is removed when the experiment is finished.
+Each outcome is stored with the total time so far, so that the time of a run includes earlier interrupted parts.
+The file is only for this experiment and this machine: it holds pickled values, is read only by the same sources with
+the same settings, and is removed when the experiment is finished.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-NAMELESS = " at 0x"  # in the text of a task: an address, which says nothing in another process
+NAMELESS = " at 0x"  # in the text of a task: an address, which is meaningless in another process
 
 
 class Spent(NamedTuple):
-    """What outcomes have taken."""
+    """The time and CPU time of outcomes."""
 
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -29,7 +28,7 @@ NOTHING = Spent()
 
 @dataclass
 class KeptOutcomes:
-    """Outcomes by task; `header` says what they belong to, and a file with another one is started again."""
+    """Outcomes by task; `header` identifies the run, and a file with another header is started again."""
 
     path: Path
     header: str
@@ -39,7 +38,7 @@ class KeptOutcomes:
     before: Spent = NOTHING  # by the processes that were stopped
 
     def __post_init__(self) -> None:
-        """Read what is there; the last outcome may have been cut off when the process was killed."""
+        """Read the existing outcomes; the last one may have been cut off when the process was killed."""
         good = 0
         if self.path.exists():
             with self.path.open("rb") as stream:
@@ -50,7 +49,7 @@ class KeptOutcomes:
                             key, outcome, spent = pickle.load(stream)
                             self.known[key], self.before = outcome, Spent(*spent)
                             good = stream.tell()
-                except Exception:  # whatever a file that ends in the middle makes pickle say
+                except Exception:  # any error of pickle for a truncated file
                     pass
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("r+b" if good else "wb") as stream:
@@ -65,7 +64,7 @@ class KeptOutcomes:
         return self.pools
 
     def key(self, pool: int, task: Any) -> str | None:
-        """What a task is known by; None where its text does not say all of it."""
+        """The key of a task; None if its text does not describe it completely."""
         text = repr(task)
         return None if NAMELESS in text else f"{pool} {text}"
 
@@ -78,14 +77,14 @@ class KeptOutcomes:
             pickle.dump((key, outcome, tuple(self.spent())), stream)
 
     def spent(self) -> Spent:
-        """What the experiment has taken so far."""
+        """The time of the experiment so far."""
         now = self.clock()
         return Spent(self.before.seconds + now.seconds, self.before.cpu_seconds + now.cpu_seconds)
 
 
 @dataclass(frozen=True)
 class Watch:
-    """What follows the tasks of an experiment: hears which is next and how many are done, and keeps outcomes."""
+    """Follows the tasks of an experiment: reports the next task and the number of finished ones; stores outcomes."""
 
     tell: Callable[[Any, int, int], None]  # task, done, of how many
     kept: KeptOutcomes | None = None

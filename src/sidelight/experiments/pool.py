@@ -66,20 +66,20 @@ def _watched(
     finished: Callable[[Sequence[Task]], Iterator[tuple[int, Outcome]]], watch: Watch | None
 ) -> Callable[[Sequence[Task]], list[Outcome]]:
     """Tasks to outcomes in their order; `finished` gives outcomes with their numbers, in any order."""
-    kept = None if watch is None else watch.kept
-    pool_number = 0 if kept is None else kept.next_pool()
+    store = None if watch is None else watch.kept
+    pool_number = 0 if store is None else store.next_pool()
 
     def run(tasks: Sequence[Task]) -> list[Outcome]:
-        keys = [None if kept is None else kept.key(pool_number, task) for task in tasks]
-        outcomes = {k: kept.known[key] for k, key in enumerate(keys) if kept is not None and key in kept.known}
+        keys = [None if store is None else store.key(pool_number, task) for task in tasks]
+        outcomes = {k: store.known[key] for k, key in enumerate(keys) if store is not None and key in store.known}
         missing = [k for k in range(len(tasks)) if k not in outcomes]
         if watch is not None and missing:
             watch.tell(tasks[missing[0]], len(outcomes), len(tasks))
         for place, outcome in finished([tasks[k] for k in missing]):
             number = missing[place]
             outcomes[number] = outcome
-            if kept is not None:
-                kept.add(keys[number], outcome)
+            if store is not None:
+                store.add(keys[number], outcome)
             if watch is not None:
                 watch.tell(tasks[missing[min(place + 1, len(missing) - 1)]], len(outcomes), len(tasks))
         return [outcomes[number] for number in range(len(tasks))]

@@ -1,7 +1,8 @@
-"""Results of experiments in a folder: one JSON file each, written when the experiment is finished, whole or not at all.
+"""Results of experiments in a folder: one JSON file each, written when the experiment is finished, completely or not at
+all.
 
-A file has the rows, the notes, the settings and the corpora, which a run on the same machine gives again to the last
-byte, and under "run" what differs from run to run: times, versions, lines that the run told.
+A file has the rows, the notes, the settings and the corpora, which a run on the same machine reproduces to the last
+byte, and under "run" the values that differ between runs: times, versions, log lines.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ KEYS = ("setting", "method", "metric", "value", "std", "paper", "draws")
 
 @dataclass(frozen=True)
 class StoredResult:
-    """What came of an experiment."""
+    """The result of an experiment."""
 
     experiment: str
     quick: bool
@@ -42,7 +43,7 @@ class StoredResult:
 
 
 def result_path(folder: Path, name: str) -> Path:
-    """Where an experiment's result is."""
+    """The path of an experiment's result."""
     return folder / f"{name}.json"
 
 
@@ -53,7 +54,7 @@ def write_result(folder: Path, result: StoredResult) -> None:
 
 
 def read_result(folder: Path, name: str) -> StoredResult | None:
-    """The result of an experiment; None where there is none. Raises `DataError` for a file that is not one."""
+    """The result of an experiment; None if there is none. Raises `DataError` for a file that is not one."""
     path = result_path(folder, name)
     if not path.exists():
         return None
@@ -69,8 +70,8 @@ def read_result(folder: Path, name: str) -> StoredResult | None:
     return result
 
 
-def settings_of(place: str, chosen: Mapping[str, str]) -> dict[str, str]:
-    """The constants of an experiment's module that are no names, and what was chosen besides."""
+def settings_of(place: str, choices: Mapping[str, str]) -> dict[str, str]:
+    """The constants of an experiment's module that are not names, and the selection by --choose."""
     results = {
         name: repr(value)
         for name, value in vars(importlib.import_module(place)).items()
@@ -79,7 +80,7 @@ def settings_of(place: str, chosen: Mapping[str, str]) -> dict[str, str]:
         and not isinstance(value, str)
         and not name.endswith(("NOTES", "TITLE", "TREND"))
     }
-    return {name: text for name, text in results.items() if len(text) <= LONGEST} | dict(chosen)
+    return {name: text for name, text in results.items() if len(text) <= LONGEST} | dict(choices)
 
 
 def _is_plain(value: Any) -> bool:
@@ -89,7 +90,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def fingerprint(folder: Path) -> str:
-    """How many files a corpus has, how large it is, and a digest of names and contents."""
+    """The number of files of a corpus, its size, and a digest of names and contents."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     digest = hashlib.sha256()
     for path in files:
@@ -100,7 +101,7 @@ def fingerprint(folder: Path) -> str:
 
 @lru_cache
 def versions() -> dict[str, str]:
-    """What runs: this package with a digest of its sources, Python, the libraries it computes with, the machine."""
+    """The environment: this package with a digest of its sources, Python, the numerical libraries, the machine."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):

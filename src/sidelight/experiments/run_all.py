@@ -1,7 +1,7 @@
-"""Many experiments, each in a process of its own, as many at a time as there are cores and memory for.
+"""Runs many experiments, each in a separate process, as many at a time as cores and memory allow.
 
-Results land in one folder (`result_files`). Finished experiments are kept; an experiment that was killed goes on from
-the tasks that it had finished (`kept_outcomes`). One that fails does not stop the others.
+Results are written to one folder (`result_files`). Finished experiments are kept; an experiment that was killed resumes
+after its finished tasks (`kept_outcomes`). A failing experiment does not stop the others.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What all experiments of a run share."""
+    """The options of all experiments of a run."""
 
     data: Path
     out: Path
@@ -69,7 +69,7 @@ class _Running:
     connection: Connection
     began: float = field(default_factory=time.perf_counter)
     text: str = ""  # what it is at
-    problem: str | None = "ended"  # until it says that it is done
+    problem: str | None = "ended"  # until it reports its end
 
 
 def jobs_of(names: Sequence[str], *, quick: bool) -> list[Job]:
@@ -90,7 +90,7 @@ def run_all(
     place: str | None = None,
     progress: Progress,
 ) -> dict[str, str]:
-    """Run what is not finished, and say what went wrong, by experiment; one at a time where workers make the fits."""
+    """Run unfinished experiments, and return problems by experiment; one at a time if workers make the fits."""
     out.mkdir(parents=True, exist_ok=True)
     waiting = [job for job in jobs if not _is_finished(out, job.name, quick)]
     count = 1 if place_of(place, n_jobs).remote else min(thread_count(n_jobs), max(len(waiting), 1))
@@ -127,7 +127,9 @@ def run_all(
 
 
 def _is_finished(out: Path, name: str, quick: bool) -> bool:
-    """A result in full serves for a quick one, not the other way round; a damaged file is rebuilt."""
+    """Whether there is a result: a full result also counts as a quick one, but not vice versa; a damaged file is
+    rebuilt.
+    """
     try:
         result = read_result(out, name)
     except SidelightError:
@@ -136,7 +138,7 @@ def _is_finished(out: Path, name: str, quick: bool) -> bool:
 
 
 def _next(waiting: Sequence[Job], running: Sequence[_Running]) -> Job | None:
-    """The longest that there is memory for; where nothing runs, the longest."""
+    """The longest experiment that fits into memory; if nothing is running, the longest one."""
     if not running or (free := free_megabytes()) is None:
         return waiting[0] if waiting else None
     promised = sum(max(0.0, one.job.megabytes - held_megabytes(one.process.pid)) for one in running)
@@ -144,7 +146,7 @@ def _next(waiting: Sequence[Job], running: Sequence[_Running]) -> Job | None:
 
 
 def free_megabytes() -> float | None:
-    """Memory that can be had; None where the system does not say."""
+    """Available memory; None if unknown."""
     with suppress(OSError):
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -153,7 +155,7 @@ def free_megabytes() -> float | None:
 
 
 def held_megabytes(pid: int | None) -> float:
-    """What a process holds; 0 where the system does not say."""
+    """The memory of a process; 0 if unknown."""
     with suppress(OSError, ValueError):
         pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2.0**20
@@ -171,7 +173,7 @@ def _started(job: Job, options: RunOptions) -> _Running:
 
 
 def _heard(running: Sequence[_Running]) -> list[_Running]:
-    """Take in what experiments say, and give those that have ended."""
+    """Receive messages from experiments, and return those that have ended."""
     by_connection = {one.connection: one for one in running}
     ended = []
     for connection in wait(list(by_connection), timeout=PAUSE):
@@ -200,7 +202,7 @@ def _end(code: int | None) -> str:
 
 @dataclass
 class _Clock:
-    """How much is done, and about how long the rest takes."""
+    """Progress, and an estimate of the remaining time."""
 
     total: int
     done: int
@@ -222,7 +224,8 @@ class _Clock:
         rate = self.took / self.thought if self.thought else 1.0
         now = time.perf_counter()
         rest = sum(rate * job.seconds for job in waiting)
-        for passed, one in ((now - one.began, one) for one in running):  # what takes longer goes on for a while
+        # experiments over their estimate are assumed to continue for a while
+        for passed, one in ((now - one.began, one) for one in running):
             rest += max(rate * one.job.seconds - passed, LATE * passed)
         return f"{known}, about {spoken(rest / self.count)} left"
 
@@ -239,7 +242,7 @@ def spoken(seconds: float) -> str:
 
 
 def _work(job: Job, options: RunOptions, connection: Connection) -> None:
-    """In a process of its own: one experiment, to its file."""
+    """Run one experiment in a separate process, and write its file."""
     end_with_parent()
     folder = options.out / UNFINISHED
     folder.mkdir(parents=True, exist_ok=True)
@@ -259,7 +262,7 @@ def _work(job: Job, options: RunOptions, connection: Connection) -> None:
 
 
 def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
-    told: list[str] = []
+    lines: list[str] = []
     began = time.perf_counter()
     header = repr((job.place, options.quick, versions(), str(options.data.resolve())))
     outcomes = options.out / UNFINISHED / f"{job.name}.outcomes"
@@ -268,12 +271,12 @@ def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
     def report(line: str) -> None:
         if line.startswith("note: "):
             return
-        told.append(line)
+        lines.append(line)
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
         connection.send(("task", line.strip()))
 
-    since: list[Any] = [None, 0, 0.0]  # a batch of tasks: its size, what was done of it before, and when that was
+    since: list[Any] = [None, 0, 0.0]  # a batch of tasks: its size, the number done before, and when
 
     def tell(task: Any, done: int, total: int) -> None:
         now = time.perf_counter()
@@ -284,16 +287,20 @@ def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
         connection.send(("task", f"{task}{draw}, {done} of {total} fits{left}"))
 
     draws.READ.clear()
-    kept = KeptOutcomes(outcomes, header, lambda: Spent(time.perf_counter() - began, _used()["cpu_seconds"]))
-    resumed = len(kept.known)
-    watching.set(Watch(tell, kept))
+    stored = KeptOutcomes(outcomes, header, lambda: Spent(time.perf_counter() - began, _used()["cpu_seconds"]))
+    resumed = len(stored.known)
+    watching.set(Watch(tell, stored))
     where.set(options.place)
     rows, notes = run(
         job.place, options.data, options.quick, options.n_jobs, {}, report=report, save=lambda rows: None, cells=cells
     )
     data = {name: fingerprint(folder) for name, folder in sorted(draws.READ.items())}
-    about = {**_used(), **{what: round(value, 1) for what, value in kept.spent()._asdict().items()}, "finished": _now()}
-    about |= {"processes": options.n_jobs, "resumed": resumed, "versions": versions(), "told": told}
+    about = {
+        **_used(),
+        **{what: round(value, 1) for what, value in stored.spent()._asdict().items()},
+        "finished": _now(),
+    }
+    about |= {"processes": options.n_jobs, "resumed": resumed, "versions": versions(), "told": lines}
     settings = settings_of(job.place, {})
     write_result(options.out, StoredResult(job.name, options.quick, list(rows), list(notes), settings, data, about))
     for path in (outcomes, cells):

@@ -67,8 +67,8 @@ def gain_rows(base: Result, other: Result, *, name: str = GAIN) -> list[Row]:
     return rows
 
 
-def lines_of(rows: Iterable[Row], *, chosen: Mapping[tuple[str, str], str], notes: Sequence[str] = ()) -> list[str]:
-    """A table in plain text; `chosen` tells the prices by setting and method."""
+def lines_of(rows: Iterable[Row], *, choices: Mapping[tuple[str, str], str], notes: Sequence[str] = ()) -> list[str]:
+    """A table in plain text; `choices` has the prices by setting and method."""
     cells = [HEAD]
     for item in rows:
         if item["metric"] == "p-value":
@@ -77,7 +77,7 @@ def lines_of(rows: Iterable[Row], *, chosen: Mapping[tuple[str, str], str], note
         sign = "+" if item["metric"] == "difference" else ""
         paper = "" if item["paper"] is None else format(item["paper"], f"{sign}.2f")
         spread = "" if item["std"] is None else f"{DEVIATION} {item['std']:.2f}"
-        prices = chosen.get((item["setting"], item["method"]), "") if item["metric"] == "accuracy" else ""
+        prices = choices.get((item["setting"], item["method"]), "") if item["metric"] == "accuracy" else ""
         if item["metric"] == "difference":
             prices = _p_value(rows, item["setting"], item["method"])
         cells.append(

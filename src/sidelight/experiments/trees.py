@@ -51,8 +51,8 @@ def score(structure: DependencyTree, train: Treebank, test: Treebank, *, seed: i
     weights = learned(structure, train, seed=seed)
     batch = structure.batch(test.xs)
     choices = batch.best(weights).labels
-    told = [structure.decode(x, choices[a:b]) for x, a, b in zip(test.xs, batch.starts[:-1], batch.starts[1:])]
-    return attachment(told, test.heads)
+    predicted = [structure.decode(x, choices[a:b]) for x, a, b in zip(test.xs, batch.starts[:-1], batch.starts[1:])]
+    return attachment(predicted, test.heads)
 
 
 def learned(structure: DependencyTree, train: Treebank, *, seed: int) -> Floats:

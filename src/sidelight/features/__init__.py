@@ -56,10 +56,10 @@ def attributes(*, min_count: int = 1, transitions: bool = True) -> Attributes:
 
 @arguments_checked
 def features_for(xs: Sequence[Any], *, min_count: int = 1, hash_bits: int | None = None) -> FeatureSet:
-    """The features that suit inputs when none were chosen: matrix rows, attributes of dicts, `standard()` for words.
+    """The default features for inputs: matrix rows, attributes of dicts, `standard()` for words.
 
     Tokens that are lists are columns, or names of attributes if most of their strings read name=value; raises
-    `DataError` where that cannot be told.
+    `DataError` if this is ambiguous.
 
     >>> features_for([["light", "on"]]) == standard(), features_for([[("on", "RP")]]) == standard(columns=2)
     (True, True)
@@ -86,7 +86,7 @@ def extractor_of(features: FeatureSet) -> Extractor:
 
 
 def restore(spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Extractor:
-    """The extractor that `state` described; raises `ModelFileError` where it makes no sense."""
+    """The extractor that `state` described; raises `ModelFileError` if it makes no sense."""
     kinds: dict[str, Callable[[Mapping[str, Any], Mapping[str, NDArray[Any]]], Extractor]] = {
         "templates": TemplateExtractor.restored,
         "hashing": HashingExtractor.restored,

@@ -1,7 +1,7 @@
 """Feature counts of labelings, the adjoint of the scores, as pooled sparse rows over the weight vector.
 
-`Differences` says which rows are wanted; `difference_rows` gives those of chains, and `filled_rows` those of any
-structure that has a kernel. A label of −1 stands for "no label": it has no features.
+`Differences` describes the requested rows; `difference_rows` computes them for chains, and `filled_rows` for any
+structure with a kernel. A label of −1 means "no label": it has no features.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Differences(NamedTuple):
     def of(
         cls, which: Ints, plus: Ids, minus: Ids | None, *, scales: Floats, thresholds: Floats | None = None
     ) -> Differences:
-        """Those of outputs, of `plus` alone without `minus`; without thresholds there are none."""
+        """The differences of outputs; without `minus`, the counts of `plus`; without thresholds, none."""
         none = np.empty(0, dtype=np.int32) if minus is None else minus
         zeros = np.zeros(len(which)) if thresholds is None else thresholds
         return cls(np.asarray(which, dtype=np.int64), plus, none, scales, zeros)
@@ -78,7 +78,7 @@ class RowRoom(NamedTuple):
     values: Floats
 
 
-def difference_rows(rows: Rows, layout: Layout, wanted: Differences, *, n_jobs: int | None = None) -> SparseRows:
+def difference_rows(rows: Rows, layout: Layout, differences: Differences, *, n_jobs: int | None = None) -> SparseRows:
     """The rows wanted, of chains of labels; outputs are labels [T]."""
     shape = shape_of(layout)
 
@@ -90,7 +90,7 @@ def difference_rows(rows: Rows, layout: Layout, wanted: Differences, *, n_jobs: 
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(rows.starts, rows.tokens, shape, part, room)
 
-    return filled_rows(wanted, most, fill, n_jobs=n_jobs)
+    return filled_rows(differences, most, fill, n_jobs=n_jobs)
 
 
 def shape_of(layout: Layout) -> Ints:
@@ -101,16 +101,16 @@ def shape_of(layout: Layout) -> Ints:
 
 
 def filled_rows(
-    wanted: Differences,
+    differences: Differences,
     most: Callable[[Differences], Ints],
     fill: Callable[[Differences, RowRoom], None],
     *,
     n_jobs: int | None = 1,
 ) -> SparseRows:
-    """Rows that a kernel writes, some at a time: `most` says how many entries each row has at most."""
+    """Rows written by a kernel, in chunks; `most` is the maximum number of entries of each row."""
 
     def run(first: int) -> SparseRows:
-        part = wanted.part(first, first + ROWS_PER_SHARD)
+        part = differences.part(first, first + ROWS_PER_SHARD)
         bounds = most(part)
         longest, entries = int(bounds.max(initial=0)), int(bounds.sum())
         of_one = np.empty(longest, dtype=np.int32), np.empty(longest)
@@ -119,7 +119,7 @@ def filled_rows(
         size = room.indptr[-1]
         return SparseRows(room.indptr, room.indices[:size].copy(), room.values[:size].copy())
 
-    return stacked(threads(run, range(0, len(wanted.which), ROWS_PER_SHARD), n_jobs=n_jobs))
+    return stacked(threads(run, range(0, len(differences.which), ROWS_PER_SHARD), n_jobs=n_jobs))
 
 
 def stacked(parts: list[SparseRows]) -> SparseRows:
@@ -150,9 +150,9 @@ def _dot(indptr: Ints, indices: Ids, values: Floats, weights: Floats, out: Float
 
 
 @kernel
-def _bounds(starts: Ints, tokens: TokenFeatures, order: int, wanted: Differences, bounds: Ints) -> None:
+def _bounds(starts: Ints, tokens: TokenFeatures, order: int, differences: Differences, bounds: Ints) -> None:
     """At most so many entries in each row. # [R]"""
-    which, plus, minus = wanted.which, wanted.plus, wanted.minus
+    which, plus, minus = differences.which, differences.plus, differences.minus
     one = minus.shape[0] == 0
     for i in range(which.shape[0]):
         total = 2 * order * (starts[which[i] + 1] - starts[which[i]]) + 5
@@ -301,12 +301,12 @@ def add_path(
 
 
 @kernel
-def _fill(starts: Ints, tokens: TokenFeatures, shape: Ints, wanted: Differences, room: RowRoom) -> None:
-    plus, minus = wanted.plus, wanted.minus
-    for r, i in enumerate(wanted.which):
-        first, scale = starts[i], wanted.scales[r]
+def _fill(starts: Ints, tokens: TokenFeatures, shape: Ints, differences: Differences, room: RowRoom) -> None:
+    plus, minus = differences.plus, differences.minus
+    for r, i in enumerate(differences.which):
+        first, scale = starts[i], differences.scales[r]
         one, other = plus[first : starts[i + 1]], minus[first : starts[i + 1]]
-        count = begin_row(room, wanted.thresholds[r])
+        count = begin_row(room, differences.thresholds[r])
         count = add_path(first, one, other, tokens, shape, scale, room, count)
         if minus.shape[0] > 0:
             count = add_path(first, other, one, tokens, shape, -scale, room, count)

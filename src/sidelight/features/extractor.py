@@ -1,4 +1,4 @@
-"""What turns inputs into rows: the learned side of a set of features."""
+"""Extractors: the learned part of a set of features, which turns inputs into rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Extractor(Protocol):
         ...
 
     def state(self) -> tuple[dict[str, Any], Tensors]:
-        """What a model file keeps: JSON values and arrays."""
+        """The state for model files: JSON values and arrays."""
         ...
 
 

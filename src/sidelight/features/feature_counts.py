@@ -43,7 +43,7 @@ class Counted:
 
     @classmethod
     def together(cls, parts: list[Self]) -> Self:
-        """Those of all parts, which came one after another; counts of the same feature are added."""
+        """The counts of all consecutive parts; counts of the same feature are added."""
         arrays: list[Any] = [np.concatenate([getattr(one, field.name) for one in parts]) for field in fields(cls)]
         order = np.argsort(arrays[0], kind="stable")  # so the first one of equals was the first to come
         keys, rows, first, counts = (array[order] for array in arrays)
@@ -57,9 +57,9 @@ class Counted:
         return type(self)(*(getattr(self, field.name)[lo:hi] for field in fields(self)))
 
     def frequent(self, least: int) -> Self:
-        """Those that occur so often."""
-        kept = self.counts >= least
-        return type(self)(*(getattr(self, field.name)[kept] for field in fields(self)))
+        """The features that occur at least `least` times."""
+        mask = self.counts >= least
+        return type(self)(*(getattr(self, field.name)[mask] for field in fields(self)))
 
     def write(self, folder: Path, name: str) -> None:
         """Write a run."""
@@ -106,8 +106,8 @@ class FeatureCounts:
         features = []
         for m in range(len(self._new)):
             self._merge(m)
-            kept = self._frequent(m, least) if self.runs else self._sorted[m].frequent(least)
-            features.append(np.ascontiguousarray(kept.parts[np.argsort(kept.first, kind="stable")]))
+            frequent = self._frequent(m, least) if self.runs else self._sorted[m].frequent(least)
+            features.append(np.ascontiguousarray(frequent.parts[np.argsort(frequent.first, kind="stable")]))
         self.extractor.learn(features)
         return self.extractor
 

@@ -31,7 +31,7 @@ class HashingExtractor:
         self.program = program(templates)
         self.bits = templates.hash_bits
         self.n_dense = 0
-        self.n_columns = 0  # of the first batch; 0 where it is not known
+        self.n_columns = 0  # of the first batch; 0 if it is not known
         self._started = False
         self._views = HashedViews(templates.views, templates.classes)
         digests = [

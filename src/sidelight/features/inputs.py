@@ -1,7 +1,7 @@
-"""Inputs as users give them, as the sequences of tokens that extractors take.
+"""Conversion of users' inputs to sequences of tokens for extractors.
 
-Tokens are strings, lists of strings, or dicts (a model is asked of what it was trained on), perhaps with dense rows
-beside them; or rows of matrices alone.
+Tokens are strings, lists of strings, or dicts (of the same kind as in training), optionally with dense rows; or inputs
+are only rows of matrices.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def first_without_tokens(xs: Sequence[Any]) -> int | None:
 
 
 def matrix_of(rows: Sequence[Any]) -> Matrix | None:
-    """Single inputs that are rows of numbers, of numpy or of scipy, as one matrix; None where they are no such rows.
+    """Single inputs that are rows of numbers, of numpy or of scipy, as one matrix; None if they are no such rows.
 
     >>> len(matrix_of([np.ones(3), np.zeros(3)])), matrix_of([{"a": 1.0}])
     (2, None)
@@ -184,7 +184,7 @@ def _single(dense: Any) -> Floats32:
 def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
     """Inputs as the extractors take them: for classes every input is a sequence of one token.
 
-    Raises `DataError` where an input is a string, which would be read letter by letter, or an array of numbers.
+    Raises `DataError` if an input is a string, which would be read letter by letter, or an array of numbers.
     """
     if isinstance(xs, Matrix):
         return xs
@@ -202,8 +202,8 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
         ones = np.ones(xs.shape[0], dtype=np.int64)
         return Matrix(xs, lengths=ones) if hasattr(xs, "tocsr") else Matrix(dense=xs, lengths=ones)
     if isinstance(xs, str | bytes | Mapping | Set) or not _can_be_listed(xs):
-        wanted = "lists of tokens" if sequences else "lists of words, or dicts of features"
-        raise DataError(f"{type(xs).__name__} instead of a list of inputs", remedy=f"give a list of {wanted}")
+        expected = "lists of tokens" if sequences else "lists of words, or dicts of features"
+        raise DataError(f"{type(xs).__name__} instead of a list of inputs", remedy=f"give a list of {expected}")
     if not sequences:
         xs = list(xs)
         if (rows := matrix_of(xs)) is not None:
@@ -220,8 +220,8 @@ def _plain(i: int, x: Any, sequences: bool) -> Any:
     """An input as it is, or the list of strings that an array or a Series holds."""
     x = by_position(x)
     if isinstance(x, str):
-        wanted = "a list of tokens" if sequences else "a list of words, or a dict of features"
-        raise DataError(f"input {i} is a string", remedy=f"give {wanted}; split() makes words of it")
+        expected = "a list of tokens" if sequences else "a list of words, or a dict of features"
+        raise DataError(f"input {i} is a string", remedy=f"give {expected}; split() makes words of it")
     if isinstance(x, np.ndarray):
         if x.dtype.kind not in "UO":
             raise DataError(f"input {i} is an array of numbers", remedy="sidelight.Matrix takes rows of numbers")
@@ -230,7 +230,7 @@ def _plain(i: int, x: Any, sequences: bool) -> Any:
 
 
 def _can_be_listed(xs: Any) -> bool:
-    """Whether it can be gone through; an array of no dimension says that it can, and cannot."""
+    """Whether a value can be iterated; an array without dimensions claims that it can, but cannot."""
     return isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
 
 
@@ -254,13 +254,13 @@ def kind_of(kind: type) -> str:
 
 
 def kinds_in(xs: Sequence[Any]) -> set[str]:
-    """What the tokens of a batch are; raises `DataError` for rows of a matrix, which have no tokens."""
+    """The kind of tokens of a batch; raises `DataError` for rows of a matrix, which have no tokens."""
     refuse_matrices(xs)
     return {kind_of(kind) for kind in set(map(type, chain.from_iterable(xs)))}
 
 
 def refuse_matrices(xs: Sequence[Any]) -> None:
-    """Raise `DataError` where inputs are rows of a matrix."""
+    """Raise `DataError` if inputs are rows of a matrix."""
     if isinstance(xs, Matrix) or MatrixSequence in set(map(type, xs)):
         raise DataError(
             "rows of a matrix where the features are of words or attributes",
@@ -289,17 +289,17 @@ def check_kinds(xs: Sequence[Any], trained: Collection[str]) -> None:
         for t, token in enumerate(x)
         if kind_of(type(token)) not in known
     )
-    wanted = " and ".join(sorted(trained))
+    expected = " and ".join(sorted(trained))
     raise DataError(
-        f"input {i}, token {t}: {kind} where the model was trained on {wanted}",
-        remedy=f"give tokens as {wanted}, with the names that training had, or train on {kind}",
+        f"input {i}, token {t}: {kind} where the model was trained on {expected}",
+        remedy=f"give tokens as {expected}, with the names that training had, or train on {kind}",
     )
 
 
 def lists_are_attributes(xs: Sequence[Sequence[Any]]) -> bool:
     """Whether tokens that are lists of strings are attributes (CRFsuite's name=value), and not columns.
 
-    Raises `DataError` where it cannot be told.
+    Raises `DataError` if this is ambiguous.
 
     >>> lists_are_attributes([[["w=light", "pos=NN"], ["w=on"]]]), lists_are_attributes([[["light", "NN"]]])
     (True, False)
@@ -325,7 +325,7 @@ def lists_are_attributes(xs: Sequence[Sequence[Any]]) -> bool:
 
 
 def refuse_attributes(columns: Sequence[Sequence[Any]], *, trained: int) -> None:
-    """Raise `DataError` where tokens with more columns than in training are lists of attributes (0: not known).
+    """Raise `DataError` if tokens with more columns than in training are lists of attributes (0: not known).
 
     They are, if most of the strings that would be words read name=value, or if all of these are the same ("bias") and
     there is a column of name=value beside them.
@@ -337,10 +337,10 @@ def refuse_attributes(columns: Sequence[Sequence[Any]], *, trained: int) -> None
     alike = len(words) > 1 and len(set(words)) == 1
     beside = alike and any(all(map(_is_named, column)) and len(set(column)) > 1 for column in columns[1:])
     if named or beside:
-        wanted = "words" if trained == 1 else f"{trained} columns"
+        expected = "words" if trained == 1 else f"{trained} columns"
         raise DataError(
-            f"tokens are lists of attributes ({words[0]!r}, …) where the model was trained on {wanted}",
-            remedy=f"give {wanted}, or train on attributes: features=sl.features.attributes()",
+            f"tokens are lists of attributes ({words[0]!r}, …) where the model was trained on {expected}",
+            remedy=f"give {expected}, or train on attributes: features=sl.features.attributes()",
         )
 
 

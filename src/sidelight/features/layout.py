@@ -1,4 +1,4 @@
-"""Where each weight lives in the one flat weight vector."""
+"""The position of each weight in the flat weight vector."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Layout:
 
     @classmethod
     def stored(cls, spec: Any, name: str) -> Layout:
-        """The layout that a file holds under a name; raises `ModelFileError` where it holds none."""
+        """The layout that a file holds under a name; raises `ModelFileError` if it holds none."""
         fields = mapping_of(spec, name)
         return cls(
             whole_of(fields, "n_labels", low=1, high=LARGEST),
@@ -59,7 +59,7 @@ class Layout:
 
     @property
     def columns(self) -> int:
-        """How many labels have feature weights."""
+        """The number of labels with feature weights."""
         return self.n_labels - 1 if self.null_label else self.n_labels
 
     @property
@@ -123,5 +123,5 @@ class Layout:
         return weights[self.dense_at : self.emission_at].reshape(self.n_dense, self.columns)
 
     def grown(self, n_attributes: int) -> Layout:
-        """The same layout with more attributes; old weights keep their places."""
+        """The same layout with more attributes; old weights keep their positions."""
         return replace(self, n_attributes=n_attributes)

@@ -54,9 +54,8 @@ class Rows:
         """All but where sequences begin."""
         return TokenFeatures(self.indptr, self.indices, self.values, self.dense)
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """All there is, to tell batches apart by."""
+        """All arrays, to distinguish batches."""
         return (self.starts, *self.tokens)
 
     @property
@@ -99,15 +98,15 @@ def offsets_of(lengths: Sequence[int] | Ints) -> Ints:
 
 
 def taken(offsets: Ints, which: Ints | Sequence[int]) -> tuple[Ints, Ints]:
-    """Some of the pieces between offsets, one after another: their own offsets, and where their entries were.
+    """Selects pieces between offsets: returns their new offsets, and the old positions of their entries.
 
     >>> [found.tolist() for found in taken(np.array([0, 2, 5, 6]), [2, 0])]
     [[0, 1, 3], [5, 0, 1]]
     """
-    chosen = np.asarray(which, dtype=np.int64)
-    lengths = np.diff(offsets)[chosen]
+    positions = np.asarray(which, dtype=np.int64)
+    lengths = np.diff(offsets)[positions]
     own = offsets_of(lengths)
-    return own, np.repeat(offsets[chosen] - own[:-1], lengths) + np.arange(int(own[-1]), dtype=np.int64)
+    return own, np.repeat(offsets[positions] - own[:-1], lengths) + np.arange(int(own[-1]), dtype=np.int64)
 
 
 def usable(values: Floats | Floats32) -> bool:

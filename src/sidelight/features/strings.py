@@ -35,7 +35,7 @@ def unpack_strings(text: Bytes, offsets: Ints) -> list[str]:
 
 
 def stored_strings(arrays: Mapping[str, NDArray[Any]], name: str, *, distinct: bool = True) -> list[str]:
-    """The strings that a file holds under a name; raises `ModelFileError` where it holds none, or one twice."""
+    """The strings that a file holds under a name; raises `ModelFileError` if it holds none, or one twice."""
     text = array_of(arrays, f"{name}.text", np.uint8, [None])
     offsets = stored_offsets(arrays, f"{name}.offsets", count=None, total=len(text))
     try:

@@ -25,7 +25,7 @@ from sidelight.features.rows import Rows
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What labels the tokens of some inputs may have: the label itself, or every one admitted."""
+    """The possible labels of the tokens of some inputs: the label itself, or all admitted ones."""
 
     rows: Rows
     targets: Ids | None = None  # [T]

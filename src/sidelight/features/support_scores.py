@@ -76,8 +76,7 @@ class SortedEntries(NamedTuple):
 
 @dataclass(frozen=True)
 class SupportedFeatures:
-    """The features of a batch with weights for some pairs only; sorted when scores, turned around when slopes are
-    asked for."""
+    """The features of a batch with weights for some pairs only; sorted for scores, transposed for gradients."""
 
     rows: Rows
     support: Support
@@ -159,8 +158,8 @@ class SupportedFeatures:
 
     def add_edges(self, start: Floats, end: Floats, transitions: Floats, gradient: Floats) -> None:
         """gradient += expected numbers of starts, ends and transitions that have weights."""
-        kept = transitions if self.support.kept is None else transitions * self.support.kept
-        add_edges(self.layout, start, end, kept, gradient)
+        supported = transitions if self.support.kept is None else transitions * self.support.kept
+        add_edges(self.layout, start, end, supported, gradient)
 
     def squares(self, prices: Floats) -> Floats:
         """Σ_t price_t · (squared feature) for each weight of a token's features, zero elsewhere; prices are [T]."""

@@ -16,10 +16,10 @@ GROUPS = ("word", "folded", "neighbours", "affixes", "shapes", "cases", "flags",
 def standard(
     columns: int = 1, *, without: Collection[str] = (), min_count: int = 1, hash_bits: int | None = None
 ) -> Templates:
-    """What a careful person would choose for words: the default for them. docs/features.md says what a group is worth.
+    """The default features of words; docs/features.md shows the worth of each group.
 
-    - word: as it is written
-    - folded: in lower case, with all digits alike
+    - word: as written
+    - folded: in lower case, with every digit replaced by 0
     - neighbours: the two words beside it, folded
     - affixes: folded prefixes and suffixes of 1 to 4 characters
     - shapes: of the word and of these two
@@ -73,9 +73,10 @@ def words(before: int = 0, *, min_count: int = 1, hash_bits: int | None = None) 
 def emissions(
     lower: bool = False, *, classes: str | None = None, min_count: int = 1, hash_bits: int | None = None
 ) -> Templates:
-    """What an HMM emits: a constant, perhaps a class of the word, and the word itself, `lower`-cased if asked.
+    """The emissions of an HMM: a constant, optionally a class of the word, and the word itself, in lower case if
+    `lower`.
 
-    `classes` are those of unknown words: "shape", "signature", or "ending1" to "ending9" (the last letters). Of a
+    `classes` are the classes of unknown words: "shape", "signature", or "ending1" to "ending9" (the last letters). Of a
     lower-cased word only the ending is known. See `generative.emissions`, and `rare` of `recipes.hmm`.
 
     >>> [template.text for template in emissions(True, classes="ending2").templates]

@@ -46,7 +46,7 @@ def _shape(text: str) -> str:
 
 
 def _signature(text: str) -> str:
-    """What spelling says of an unknown word: how it begins, a digit, a hyphen, and its last two letters."""
+    """The spelling of an unknown word: its beginning, a digit, a hyphen, and its last two letters."""
     begins = "X" if text[:1].isupper() else "x" if text[:1].isalpha() else "0" if text[:1].isdigit() else "."
     marks = ("0" if any(c.isdigit() for c in text) else "") + ("-" if "-" in text else "")
     ending = text[-2:].lower() if len(text) > 3 and text[-2:].isalpha() else ""

@@ -35,7 +35,7 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """What `look_up` reads, for all templates."""
+    """The tables for `look_up`, for all templates."""
 
     slot_size: Ints
     kinds: Ints
@@ -57,7 +57,7 @@ class TemplateExtractor:
         self.known = [_Known(empty.reshape(0, len(t.slots)), empty) for t in templates.templates]
         self.n_attributes = 0
         self.n_dense = 0
-        self.n_columns = 0  # of the first batch; 0 where it is not known
+        self.n_columns = 0  # of the first batch; 0 if it is not known
         self._seen = Views(templates.views, np.int32)
         self._tables: _Tables | None = None
         self._names: list[tuple[int, int]] | None = None
@@ -199,7 +199,7 @@ class TemplateExtractor:
         return _Known(parts, attributes)
 
     def views(self, columns: Columns, *, grow: bool, again: bool = False) -> Ids:
-        """The value of every view at every token; growing `again`, what it kept of strings still holds. # [V, T]"""
+        """The value of every view at every token; if growing `again`, cached strings remain valid. # [V, T]"""
 
         def work(which: list[int], strings: list[str]) -> Ids:
             return np.stack([self.lexicons[view].numbers(strings, grow=grow) for view in which])

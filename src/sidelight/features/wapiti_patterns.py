@@ -1,9 +1,9 @@
-r"""The small regular expressions of Wapiti, which its macros %t and %m look for in a token.
+r"""The simple regular expressions of Wapiti, which its macros %t and %m search in a token.
 
 `.` is any character, and `\a \d \l \p \s \u \w` a letter, digit, small letter, mark, white space, capital, or letter or
-digit; their capitals are everything else. `x*` is as few as will do (also none), `x?` one if possible. `^` at the
-beginning and `$` at the end stand for those of the token. Everything else is itself, also `+`, `(` and `[`, and so is
-what a backslash stands before. Characters are looked at, where Wapiti looks at bytes.
+digit; their capitals are everything else. `x*` matches as few as possible (also none), `x?` one if possible. `^` at the
+beginning and `$` at the end match the beginning and the end of the token. All other characters match themselves,
+including `+`, `(` and `[`, and characters after a backslash. Patterns match characters, whereas Wapiti matches bytes.
 
 Lavergne, Cappé and Yvon (2010), Practical very large scale CRFs.
 """
@@ -37,7 +37,7 @@ class PatternStep(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def compiled(expression: str) -> Callable[[str], str | None]:
-    r"""A function that gives the first stretch of a text which an expression matches; None where there is none.
+    r"""A function that gives the first stretch of a text which an expression matches; None if there is none.
 
     Raises `DataError` for a `*` or `?` that has nothing before it.
 
@@ -70,8 +70,8 @@ def _any(char: str) -> bool:
     return True
 
 
-def _literal(wanted: str) -> Test:
-    return lambda char: char == wanted
+def _literal(literal: str) -> Test:
+    return lambda char: char == literal
 
 
 def _escaped(name: str) -> Test:
@@ -86,7 +86,7 @@ def _escaped(name: str) -> Test:
 def _found(steps: list[PatternStep], text: str, first: bool, last: bool) -> str | None:
     @cache
     def end(step: int, at: int) -> int | None:
-        """Where a match of the steps from one on ends."""
+        """The end of a match of the steps from `step` on."""
         if step == len(steps):
             return at if not last or at == len(text) else None
         test, often = steps[step]
@@ -97,7 +97,7 @@ def _found(steps: list[PatternStep], text: str, first: bool, last: bool) -> str 
         ways = [(step + 1, at), *([goes_on] if fits else [])]
         if often == "perhaps":
             ways.reverse()
-        return next((found for way in ways if (found := end(*way)) is not None), None)
+        return next((position for way in ways if (position := end(*way)) is not None), None)
 
     starts = range(1) if first else range(len(text) + 1)
     return next((text[start:stop] for start in starts if (stop := end(0, start)) is not None), None)

@@ -1,16 +1,16 @@
-"""The E-step of unified EM: what is believed of outputs that nobody has seen (thesis, chapter 4).
+"""The E-step of unified EM: beliefs about unknown outputs (thesis, chapter 4).
 
-Of all distributions q over the labelings that a space admits, a completion takes the one with the largest
+Among all distributions q over the labelings that a space admits, a completion finds the one with the largest
 
     value(q) = E_q[score(y)] + γ H(q)
 
-where the score is log P(x, y) for a generative model. Without further demands on q, and with sums over the space,
+where the score is log P(x, y) for a generative model. Without further constraints on q, and with sums over the space,
 
-    γ = ∞        q is uniform (its infinite value is given without the entropy, which no parameter can change)
+    γ = ∞        q is uniform (its infinite value is reported without the entropy, which no parameter can change)
     γ > 0        q ∝ P^(1/γ), value γ log Σ P^(1/γ): for γ = 1 EM, where the value is the log-likelihood
     γ ≤ 0        q is one best labeling, value log max P: hard EM
 
-Rules that bear on q are other completions, with the same method: a constrained best labeling for γ = −∞ (CoDL), a
+Completions under rules have the same method: a constrained best labeling for γ = −∞ (CoDL), a
 linear program for γ = 0, dual ascent for γ > 0 (posterior regularisation for γ = 1).
 """
 
@@ -38,7 +38,7 @@ NO_SECOND: Floats = np.zeros((0, 0, 0))
 
 @dataclass(frozen=True, slots=True)
 class StateBeliefs:
-    """What is expected of the outputs of a batch. All but `values` count a sequence as often as its weight says."""
+    """Expectations over the outputs of a batch. All except `values` are multiplied by the weight of the sequence."""
 
     values: Floats  # [N] E_q[score] + γ H(q) of each sequence
     tokens: Floats  # [T, L] q(y_t = l)
@@ -92,7 +92,7 @@ NO_MASKS: Bytes = np.zeros((0, 0), dtype=np.uint8)
 
 
 class Completion(Protocol):
-    """How outputs are completed; a learner asks for all of its unlabelled inputs at once, always in the same order."""
+    """How outputs are completed; a learner completes all its unlabelled inputs at once, always in the same order."""
 
     def complete(
         self,
@@ -103,7 +103,7 @@ class Completion(Protocol):
         weights: Floats | None = None,  # [N]
         n_jobs: int | None = None,
     ) -> StateBeliefs:
-        """The best q of every sequence; raises `Infeasible` where no labeling is possible."""
+        """The best q of every sequence; raises `Infeasible` if no labeling is possible."""
         ...
 
 
@@ -116,11 +116,11 @@ class Free:
     began = None
 
     def part(self, lo: int, hi: int) -> Free:
-        """That of some inputs: the same."""
+        """The completion of some inputs: unchanged."""
         return self
 
     def at(self, prices: Sequence[float], memory: Floats | None) -> None:
-        """There is nothing to take up."""
+        """Does nothing: there is no state."""
 
     def rows(self) -> int:
         """There is nothing to remember."""
@@ -166,7 +166,7 @@ def hard(
 def uniform(
     scores: SecondOrderScores, space: Space, *, weights: Floats | None = None, n_jobs: int | None = None
 ) -> StateBeliefs:
-    """The same belief in every labeling; the values are E_q[score]."""
+    """Equal beliefs in all labelings; the values are E_q[score]."""
     every = spread(space, weights=weights, n_jobs=n_jobs)
     values = np.empty(len(space.starts) - 1)
     for i, first in enumerate(space.starts[:-1]):

@@ -32,21 +32,21 @@ from sidelight.spaces import Space
 
 
 class EMStep(NamedTuple):
-    """What an E-step found."""
+    """The result of an E-step."""
 
     counts: HmmCounts
     objective: float  # T of the parameters it was made with
     labels: Ids | None  # [T] of the completed inputs, where each has one labeling
 
     def plus(self, other: EMStep) -> EMStep:
-        """That of these inputs and of those after them."""
+        """The combined result of these inputs and the following ones."""
         labels = None if self.labels is None or other.labels is None else np.concatenate([self.labels, other.labels])
         return EMStep(self.counts.plus(other.counts), self.objective + other.objective, labels)
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Inputs to be completed: what they emit, and what they may be."""
+    """Inputs to be completed: their emissions, and their admitted outputs."""
 
     symbols: Ids  # [T]
     space: Space
@@ -67,7 +67,7 @@ class Inputs:
         return HmmCounts.of(beliefs, self.order, self.bounds, n_jobs=n_jobs)
 
     def completed(self, hmm: Hmm, completion: Completion, gamma: float, *, n_jobs: int | None = None) -> EMStep:
-        """What an E-step finds here."""
+        """The result of an E-step on these inputs."""
         scores = HmmScores(hmm, self.symbols)
         beliefs = completion.complete(scores, self.space, gamma=gamma, weights=self.weights, n_jobs=n_jobs)
         return EMStep(self.counts(beliefs, n_jobs=n_jobs), float(self.weights @ beliefs.values), beliefs.labels)
@@ -109,14 +109,14 @@ class EmProblem:
 
     @property
     def inputs(self) -> Inputs:
-        """Those to be completed; raises `Intractable` where they do not lie in one block."""
+        """The inputs to be completed; raises `Intractable` if they are in several blocks."""
         if isinstance(self.all_inputs, InputBlocks):
             raise Intractable("this way to begin needs all inputs in memory; begin with gold, uniform or em")
         return self.all_inputs
 
     @property
     def blocks(self) -> Sequence[Inputs]:
-        """The same, block by block."""
+        """The inputs to be completed, block by block."""
         return self.all_inputs.blocks if isinstance(self.all_inputs, InputBlocks) else (self.all_inputs,)
 
     @property
@@ -147,7 +147,7 @@ class EmProblem:
         return step._replace(objective=step.objective + self.known(hmm))
 
     def began(self, completion: Completion) -> Floats | None:
-        """What the completion kept of earlier E-steps when the last one began, of all inputs; None where nothing."""
+        """The completion's memory of all inputs at the start of the last E-step; None if it has none."""
         return completion.began if isinstance(completion, Divisible) else None
 
     def begin_at(self, completion: Completion, memory: Floats) -> None:
@@ -205,26 +205,26 @@ class Divisible(Completion, Protocol):
     """A completion of inputs that can be completed in parts, elsewhere."""
 
     def part(self, lo: int, hi: int) -> Divisible:
-        """That of the inputs lo..hi."""
+        """The completion of the inputs lo..hi."""
         ...
 
     @property
     def prices(self) -> Sequence[float]:
-        """What it knows besides the inputs: as they are for the next E-step."""
+        """The penalties for the next E-step."""
         ...
 
     @property
     def memory(self) -> Floats | None:
-        """What it keeps of its last E-step, for a quicker next one."""
+        """Its memory of the last E-step, which makes the next one faster."""
         ...
 
     @property
     def began(self) -> Floats | None:
-        """What it kept when that E-step began."""
+        """Its memory at the start of that E-step."""
         ...
 
     def rows(self) -> int:
-        """How many numbers it keeps."""
+        """The number of values in its memory."""
         ...
 
     def at(self, prices: Sequence[float], memory: Floats | None) -> None:
@@ -232,7 +232,7 @@ class Divisible(Completion, Protocol):
         ...
 
     def completed(self, labels: Ids | None, starts: Ints) -> None:
-        """An E-step was made with the prices of now, and came to these outputs, where each input has one."""
+        """After an E-step with the current penalties: receives its outputs, if each input has one."""
         ...
 
 
@@ -266,7 +266,7 @@ def sharded(problem: EmProblem, completion: Completion, place: Place) -> EmProbl
     if isinstance(problem.all_inputs, InputBlocks):
         if problem.all_inputs.held is None:
             return problem
-        held = problem.all_inputs.held.made(_beside, completion)  # `Free`: rules need all inputs in memory
+        held = problem.all_inputs.held.derive(_beside, completion)  # `Free`: rules need all inputs in memory
     else:
         inputs = problem.inputs
         lots = pieces_of(inputs.space.starts, place.shard_tokens)

@@ -1,8 +1,8 @@
-"""What the tokens of an HMM emit: one symbol each, out of attributes as features have them.
+"""The emissions of an HMM: one symbol per token, derived from its attributes.
 
-A token has a constant attribute, perhaps the class of its word, and its word, in this order (`features.emissions`). The
-symbols are the words, and after them one unknown word for every class; a word seen at most `rare` times counts as the
-unknown word of its class, and so does any word that is not known. So with V words and C classes, an HMM that emits
+A token has a constant attribute, optionally the class of its word, and its word, in this order (`features.emissions`).
+The symbols are the words, followed by one unknown word for every class. A word seen at most `rare` times counts as the
+unknown word of its class, and so does any unknown word. So with V words and C classes, an HMM that emits
 
     P(w | l)  for a word,    P(unknown of class c | l)  for any other
 
@@ -30,18 +30,18 @@ REMEDY = "use features.emissions(), or tokens with a constant attribute and thei
 
 @dataclass(frozen=True, slots=True)
 class Emissions:
-    """The symbols, and the attributes that stand for them."""
+    """The symbols, and their attributes."""
 
     constant: int  # attribute
     words: Ints  # [W] attribute of every word
     symbols: Ints  # [W] its symbol, that of its class if it is rare
     unknown: Ints  # [W] the symbol of its class
-    classes: Ints  # [C] attribute of every class; one -1 where there are none
+    classes: Ints  # [C] attribute of every class; one -1 if there are none
     n_words: int  # V, how many words have a symbol of their own
 
     @property
     def size(self) -> int:
-        """How many symbols there are, V + C."""
+        """The number of symbols, V + C."""
         return self.n_words + len(self.classes)
 
     @classmethod
@@ -94,7 +94,7 @@ class Emissions:
         return constant, logs[self.n_words :] - constant, logs[self.symbols] - logs[self.unknown]
 
     def probabilities(self, constant: Floats, classes: Floats, words: Floats) -> Floats:
-        """P(symbol | l) [V + C, L] from such weights, or from any others: what they give is made to sum to one."""
+        """P(symbol | l) [V + C, L] from such weights, or from any others after normalisation."""
         scores = np.empty((self.size, len(constant)))
         scores[self.n_words :] = constant + classes
         own = self.symbols < self.n_words
@@ -105,7 +105,7 @@ class Emissions:
 
 
 def _width(rows: Rows) -> int:
-    """How many entries tokens have, at most."""
+    """The maximum number of entries of a token."""
     return int(np.diff(rows.indptr).max(initial=0))
 
 

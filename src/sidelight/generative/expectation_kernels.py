@@ -24,21 +24,21 @@ from sidelight.generative.word_alignment.alignment_sides import (
 from sidelight.generative.word_alignment.bitext import Bitext
 from sidelight.generative.word_alignment.ibm1 import link_weight
 
-OBJECTIVE, APART, WORST, SUMS, IN_LOGS = range(5)  # places in `Expected.told`
+OBJECTIVE, APART, WORST, SUMS, IN_LOGS = range(5)  # places in `Expected.figures`
 
 
 class ExpectedCounts(NamedTuple):
-    """What the E-step finds; the first four are shared by shards, each of which has its own of the others."""
+    """The results of the E-step; shards share the first four arrays, and each shard has its own of the others."""
 
     links_one: Floats  # [C'] posteriors of cells, from the cell `base` on
     links_other: Floats  # [C']
     nulls_one: Floats  # [T] of target words
     nulls_other: Floats  # [S] of source words
-    distances_one: Floats  # [2 D + 1] expected jumps, or empty where they are not asked for
+    distances_one: Floats  # [2 D + 1] expected jumps, or empty if they are not asked for
     distances_other: Floats
     leaving_one: Floats  # [D + 1, D + 1] by length and column
     leaving_other: Floats
-    told: Floats  # [5] sums over pairs (of WORST the largest)
+    figures: Floats  # [5] sums over pairs (of WORST the largest)
 
 
 @inner_kernel
@@ -57,7 +57,7 @@ def expect_shard(
     text: Bitext,
     one: Direction,
     other: Direction,
-    hard: bool | None,  # γ = 0; None, not False, where it is not so: what is not asked for is not compiled
+    hard: bool | None,  # whether γ = 0; None instead of False, so that unused code is not compiled
     agreement: bool | None,
     most: int,  # sums, or best alignments, per pair
     tolerance: float,
@@ -72,11 +72,11 @@ def expect_shard(
     square = np.empty(padded(max(sources, targets) + 1) ** 2)
     both = hard is not None and agreement is not None
     search = search_room(longest(text.cell_starts, first, last) if agreement is not None and hard is None else 0)
-    kept = most if both else 1
-    paths_a, paths_b = np.empty((kept, targets), dtype=np.int32), np.empty((kept, sources), dtype=np.int32)
-    weights = np.empty(kept)
+    memory = most if both else 1
+    paths_a, paths_b = np.empty((memory, targets), dtype=np.int32), np.empty((memory, sources), dtype=np.int32)
+    weights = np.empty(memory)
     lost_a, lost_b = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    totals = expected.told
+    totals = expected.figures
     counting = expected.distances_one.shape[0] > 0
     for pair in range(first, last):
         rows = text.source_starts[pair + 1] - text.source_starts[pair]
@@ -154,7 +154,7 @@ def give(
     base: int,
     expected: ExpectedCounts,
 ) -> None:
-    """Write the posteriors of a pair to their places; what is left of a word's 1 is the null word's."""
+    """Write the posteriors of a pair to their places; the rest of each word's probability belongs to the null word."""
     cell = text.cell_starts[pair] - base
     first, begin = text.source_starts[pair], text.target_starts[pair]
     apart = 0.0
@@ -169,7 +169,7 @@ def give(
             links += q
             gap = abs(p - q)
             apart += gap
-            expected.told[WORST] = max(expected.told[WORST], gap)
+            expected.figures[WORST] = max(expected.figures[WORST], gap)
         expected.nulls_other[first + i] = max(0.0, 1.0 - links)
     for j in range(columns):
         row = a.real[j]
@@ -177,4 +177,4 @@ def give(
         for i in range(1, rows + 1):
             links += row[i]
         expected.nulls_one[begin + j] = max(0.0, 1.0 - links)
-    expected.told[APART] += apart
+    expected.figures[APART] += apart

@@ -1,4 +1,4 @@
-"""The hidden Markov model: parameters, their scores of a batch, and the linear weights that say the same.
+"""The hidden Markov model: parameters, scores of a batch, and the equivalent linear weights.
 
     P(x, y) = P(y_1) Π_t P(y_t | y_{t-1}) Π_t P(x_t | y_t)          first order (thesis 2.2.2)
 
@@ -64,9 +64,9 @@ class Hmm:
         )
 
     def mixed_logs(self, other: Hmm, share: float) -> Hmm:
-        """share · these logarithms + (1 − share) · the other ones: what Algorithm 8 says of weights.
+        """share · these logarithms + (1 − share) · the other ones: the mixture of weights in Algorithm 8.
 
-        The numbers whose logarithms these are do not sum to one; what either never does has none.
+        Their exponentials do not sum to one; an event with probability 0 in either model has probability 0.
         """
 
         def mix(a: Floats, b: Floats) -> Floats:
@@ -127,7 +127,7 @@ def _normal(scores: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class HmmScores:
-    """log P(x, y) of a batch, part by part; without slots, because tables are made when they are first asked for."""
+    """log P(x, y) of a batch, part by part; a class without slots, because tables are computed on first use."""
 
     hmm: Hmm
     symbols: Ids  # [T] what each token emits

@@ -46,7 +46,7 @@ class HmmSmoothing:
         return self.emission.maximises and self.transition.maximises
 
     def sizes(self, n_words: int, symbols: int) -> Floats:
-        """How many words each symbol stands for: the V words for themselves, the unknown ones for all others. # [S]
+        """The number of words per symbol: one for each of the V words; unknown words share all others. # [S]
 
         >>> HmmSmoothing(Smoothing(), Smoothing(), vocabulary=10).sizes(2, 3).tolist()
         [1.0, 1.0, 8.0]
@@ -81,7 +81,7 @@ class HmmCounts:
 
     @classmethod
     def zeros(cls, labels: int, symbols: int, *, order: int = 1) -> HmmCounts:
-        """Nothing counted."""
+        """Zero counts."""
         second = np.zeros((labels,) * 3) if order == 2 else NO_SECOND
         return cls(np.zeros(labels), np.zeros((labels, labels)), np.zeros(labels), np.zeros((symbols, labels)), second)
 
@@ -128,7 +128,7 @@ def _emission(counts: Floats, smoothing: HmmSmoothing, n_words: int) -> Floats:
 
 
 def log_likelihood(counts: HmmCounts, hmm: Hmm) -> float:
-    """E[log P(x, y)] of what was counted."""
+    """E[log P(x, y)] under the counts."""
     with np.errstate(divide="ignore"):
         total = expected(counts.start, np.log(hmm.start)) + expected(counts.first, np.log(hmm.transition))
         total += expected(counts.emission, np.log(hmm.emission))

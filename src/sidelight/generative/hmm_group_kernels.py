@@ -56,7 +56,7 @@ def _settle(
     opened: int,
     factor: float,
 ) -> tuple[float, float]:
-    """now becomes a_t; its sum (0 where there is no path, NaN where numbers were lost) and a logarithm taken out."""
+    """now becomes a_t; its sum (0 if there is no path, NaN where numbers were lost) and a logarithm taken out."""
     scale, fit = close(now, exps, factor)
     if fit < opened:
         if is_first:

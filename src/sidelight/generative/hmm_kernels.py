@@ -18,12 +18,12 @@ from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_log_kernels import log_backward, log_forward, log_pair, log_token
 from sidelight.spaces.chains.chain_scaled_kernels import exp_scores
 
-NARROW = 0.1  # lists of open labels are worth it where they make up to such a share of all pairs of labels
+NARROW = 0.1  # lists of open labels pay up to this share of all pairs of labels
 FLOOR = -690.0  # logarithm of the least factor that is not 0: small enough for the sums to see that it is lost
 
 
 def emission_factors(emission: Floats, power: float) -> tuple[Floats, Floats]:
-    """The factors of every symbol, padded to eight labels [S, P], and the logarithms of what was taken out [S].
+    """The factors of every symbol, padded to eight labels [S, P], and the logarithms of their scales [S].
 
     >>> factors, tops = emission_factors(np.array([[0.25, 0.5]]), 1.0)
     >>> factors[0, :3].tolist(), np.exp(tops).tolist()

@@ -45,7 +45,7 @@ def _reachable(a: Floats, labels: Ids, lo: int, hi: int, onward: Floats, label: 
 
 @inner_kernel
 def narrow_forward(
-    total: float,  # logarithm of what was taken out of factors, onward and edges
+    total: float,  # logarithm of the scales of factors, onward and edges
     first: int,
     count: int,
     symbols: Ids,

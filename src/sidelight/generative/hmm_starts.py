@@ -1,12 +1,12 @@
-"""Where EM begins, by name. Its objective has many local optima, so this matters as much as anything.
+"""Initial parameters of EM, by name. The objective has many local optima, so the start is important.
 
 gold            the supervised model
-uniform         every admitted labeling is believed alike, and the parameters are stirred a little at random
-labels          the labels that candidates came with (`Candidates(initial=…)`); uniform where there are none
-emission        a word's tokens are shared out over the labels of its dictionary entry; a word that may be anything
+uniform         all admitted labelings are equally probable, with a little random noise on the parameters
+labels          the initial labels of candidates (`Candidates(initial=…)`); uniform if there are none
+emission        a word's tokens are divided among the labels of its dictionary entry; a word without entry
                 follows the number of words that a label has in the dictionary (after Garrette and Baldridge 2012)
-em              the HMM that EM finds from uniform; with one hard iteration after it, "auto-supervised" training
-emission_em     the HMM that EM finds from emission
+em              the result of EM from uniform; with one hard iteration after it, "auto-supervised" training
+emission_em     the result of EM from emission
 min_greedy      a supervised HMM on labels that EM gives, in turn with few pairs of labels and the whole dictionary, and
                 with all pairs and few labels of each word: those of the turn before, until there are about as many
                 pairs as before (Ravi and Knight 2009). The first pairs are those of greedy model minimisation, whose
@@ -42,12 +42,12 @@ class Start:
     """All that a start can be made from."""
 
     problem: EmProblem
-    initial: Ids  # [T] of the inputs, -1 where there is none
+    initial: Ids  # [T] of the inputs, -1 if there is none
     noise: float
     rng: np.random.Generator
 
     def named(self, name: str) -> Hmm:
-        """The parameters to begin with; raises `DataError` where the evidence does not have what they need."""
+        """The initial parameters; raises `DataError` if the evidence lacks what they need."""
         makers: dict[str, Callable[[], Hmm]] = {
             "gold": self._gold,
             "uniform": self._uniform,
@@ -136,7 +136,7 @@ class Start:
 
 
 def dictionary_shares(dictionary: Bytes, seen: np.ndarray) -> Floats | None:
-    """How the tokens of each symbol are shared out over labels [S, L]; None where no symbol has an entry.
+    """How the tokens of each symbol are shared out over labels [S, L]; None if no symbol has an entry.
 
     >>> dictionary_shares(np.array([[1, 0], [1, 1]], dtype=np.uint8), np.array([True, True])).tolist()
     [[1.0, 0.0], [0.6666666666666666, 0.3333333333333333]]

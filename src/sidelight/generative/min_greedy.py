@@ -1,19 +1,18 @@
 """Greedy model minimisation: few pairs of neighbouring labels that still explain every sequence.
 
 Ravi, Vaswani, Knight and Chiang 2010 (MinGreedy), for tagging with a dictionary, with the choice of pairs and the paths
-of Garrette and Baldridge 2012. A pair (k, l) covers two neighbouring tokens where the first may be k and the second l;
-the borders of a sequence count as tokens with a label of their own.
+of Garrette and Baldridge 2012. A pair (k, l) covers two neighbouring tokens if the first may have label k and the
+second l; the borders of a sequence count as tokens with a special label.
 
-1. Until every token is covered, take the pair that covers the most tokens that are not: the greedy answer to a set
-   cover problem.
-2. What was taken need not contain a path through a sequence. Until it does for all of them, take the pair that fills
-   the most holes of sequences without a path: places where one taken pair ends and another one goes on.
+1. Until every token is covered, take the pair that covers the most uncovered tokens: the greedy solution of set cover.
+2. The taken pairs need not contain a path through every sequence. Until they do, take the pair that fills the most
+holes of sequences without a path: positions where one taken pair ends and another one continues.
 
-Among equals the pair with the fewest labels that no taken pair has wins, then the one that gives the fewest words a
-label that they have on no path so far, then the one with the higher score, then the first one.
+Ties are broken in this order: the pair with the fewest labels that no taken pair has, the pair that gives the fewest
+words a label that they have on no path so far, the higher score, the first one.
 
-A sequence keeps the path that it has as soon as it has one, among several the one with the highest score: pairs that
-are taken early explain much. The pairs on these paths, fewer than were taken, are the minimised model.
+A sequence keeps its first path (among several the one with the highest score), since pairs taken early explain much.
+The pairs on these paths, fewer than all taken pairs, are the minimised model.
 """
 
 from __future__ import annotations
@@ -76,31 +75,31 @@ def _minimise(
 ) -> None:
     """Fill in the labels [T] of paths, borders included, which are -1 where a sequence has none yet."""
     size = admitted.shape[1]
-    chosen = np.zeros((size, size), np.uint8)
+    pairs = np.zeros((size, size), np.uint8)
     seen = np.zeros((int(words.max()) + 1, size), np.uint8)  # the labels that words have on paths
     covered = np.zeros(words.shape[0], np.uint8)
     while True:
         places = _places(starts, covered, labels, True)
-        k, label = _best(places, admitted, admitted, covered, True, words, may, steps, chosen, seen)
+        k, label = _best(places, admitted, admitted, covered, True, words, may, steps, pairs, seen)
         if k < 0:
             break
-        chosen[k, label] = 1
+        pairs[k, label] = 1
         for t in places:
             if admitted[t, k] != 0 and admitted[t + 1, label] != 0:
                 covered[t] = covered[t + 1] = 1
-        _find_paths(starts, words, admitted, chosen, tokens, steps, k, label, labels, seen)
+        _find_paths(starts, words, admitted, pairs, tokens, steps, k, label, labels, seen)
     ends, begins = np.zeros_like(admitted), np.zeros_like(admitted)
     while True:
         places = _places(starts, covered, labels, False)
         if places.shape[0] == 0:
             break
-        _mark(starts, admitted, chosen, labels, ends, begins)
-        k, label = _best(places, ends, begins, covered, False, words, may, steps, chosen, seen)
+        _mark(starts, admitted, pairs, labels, ends, begins)
+        k, label = _best(places, ends, begins, covered, False, words, may, steps, pairs, seen)
         if k >= 0:
-            chosen[k, label] = 1
-        elif not _open(starts, admitted, may, labels, chosen):
+            pairs[k, label] = 1
+        elif not _open(starts, admitted, may, labels, pairs):
             break
-        _find_paths(starts, words, admitted, chosen, tokens, steps, k, label, labels, seen)
+        _find_paths(starts, words, admitted, pairs, tokens, steps, k, label, labels, seen)
 
 
 @inner_kernel
@@ -151,7 +150,7 @@ def _best(
     taken: Bytes,
     seen: Bytes,
 ) -> tuple[int, int]:
-    """The pair that is not taken with the largest count, and among equals as said above; -1 where there is none."""
+    """The untaken pair with the largest count, with ties broken as above; -1 if there is none."""
     size = taken.shape[0]
     counts = _count(places, ends, begins, covered, covering)
     top = 1.0
@@ -254,7 +253,7 @@ def _find_paths(
 
 @inner_kernel
 def _open(starts: Ints, admitted: Bytes, may: Bytes, labels: Ids, taken: Bytes) -> bool:
-    """Take all pairs of the first sequence without a path: what was taken led to where no allowed pair goes on."""
+    """Take all pairs of the first sequence without a path: the taken pairs led to a dead end."""
     more = False
     for i in range(starts.shape[0] - 1):
         if labels[starts[i]] >= 0:

@@ -1,17 +1,17 @@
-"""From counts to probabilities that leave something for what was not seen.
+"""Smoothing: probabilities from counts, with a share for unseen outcomes.
 
 With n_k the count of outcome k of K, N their sum, and T = Σ min(1, n_k) the number of distinct outcomes seen:
 
     none           n_k / N
     additive       (n_k + a) / (N + a K)
-    mass           (n_k + m / K) / (N + m): so much in all, spread over the outcomes
+    mass           (n_k + m / K) / (N + m): the total mass m, spread over the outcomes
     uniform        (1 − λ) n_k / N + λ / K
     unigram        (1 − λ) n_k / N + λ P(k), with P(k) from the counts of all conditions together
     witten_bell    (n_k + T P(k)) / (N + T)
 
-An outcome may stand for several (the unknown word for all words not seen): then K counts those, and 1, a or 1 / K above
-is multiplied by how many it stands for (`sizes`). The first three maximise Σ n_k log p_k + Σ α_k log p_k with α_k = 0,
-a, m / K: a Dirichlet prior (`prior`), so EM with them has an objective that never falls. Witten and Bell 1991; Chen and
+An outcome may represent several (the unknown word represents all unseen words): then K counts these, and 1, a or 1 / K
+above is multiplied by their number (`sizes`). The first three maximise Σ n_k log p_k + Σ α_k log p_k with α_k = 0, a, m
+/ K: a Dirichlet prior (`prior`), so EM with them has an objective that never falls. Witten and Bell 1991; Chen and
 Goodman 1998 compare.
 """
 
@@ -71,10 +71,10 @@ def smoothed(
     sizes: Floats | None = None,
     lower: Floats | None = None,
 ) -> Floats:
-    """Probabilities that sum to one along the axis of the outcomes; where nothing at all is known, all the same.
+    """Probabilities that sum to one along the axis of the outcomes; uniform without any counts.
 
-    `sizes` [K] say how many outcomes each stands for; `lower` are the P(k) of unigram and witten_bell, if they are not
-    to be made from the counts of all conditions.
+    `sizes` [K] are the numbers of outcomes that each represents; `lower` are the P(k) of unigram and witten_bell, by
+    default from the counts of all conditions.
 
     >>> smoothed(np.array([[3.0, 1.0], [0.0, 0.0]]), Smoothing("additive", 1.0), axis=1).round(2).tolist()
     [[0.67, 0.33], [0.5, 0.5]]

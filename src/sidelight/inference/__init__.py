@@ -1,1 +1,1 @@
-"""The best output of one input where rules must, or should, be obeyed: one method a file, and the choice of it."""
+"""The best output of one input under hard and soft rules: one method per file, and the choice among them."""

@@ -23,7 +23,9 @@ from sidelight.spaces.variables.variable_space import VariableSpace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedSegmentScores:
-    """What the segmentations of all inputs share; an input's own are the totals of its segments [T, M, L]."""
+    """The scores that the segmentations of all inputs share; an input's own scores are the totals of its segments [T,
+    M, L].
+    """
 
     transition: Floats  # [L, L]
     start: Floats  # [L]
@@ -35,20 +37,20 @@ class SharedSegmentScores:
         return SegmentProblem(own, self.transition, self.start, self.end, self.reading, clauses)
 
     def plain(self, own: Sequence[Floats]) -> list[Solution | None]:
-        """Nothing: one input after another is as quick."""
+        """Not implemented: one input after another is as fast."""
         return [None] * len(own)
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentBatchScores:
-    """Scores of a batch of segmentations, −inf where the space admits nothing."""
+    """Scores of a batch of segmentations, −inf for what the space excludes."""
 
     scores: SegmentScores
     space: SegmentSpace
 
     @property
     def shared(self) -> SharedSegmentScores:
-        """What all inputs share."""
+        """The scores that all inputs share."""
         return SharedSegmentScores(*self.space.masked(self.scores), self.space.reading)
 
     def own(self, i: int) -> Floats:
@@ -58,7 +60,7 @@ class SegmentBatchScores:
 
 @dataclass(frozen=True, slots=True)
 class ChainBatchScores:
-    """Scores of a batch, −inf where the space admits nothing; a view of one input at a time."""
+    """Scores of a batch, −inf for what the space excludes, with a view of each input."""
 
     scores: TokenScores
     space: ChainSpace
@@ -77,7 +79,7 @@ class ChainBatchScores:
         else:
             raise Intractable(f"rules are about chains of labels; there are none in a {type(space).__name__}")
         if chains.left_out is not None:
-            raise Intractable("rules and outputs outside candidate sets do not go together")
+            raise Intractable("rules cannot be combined with outputs outside candidate sets")
         return cls(scores, chains, *chains.masked(scores), triple)
 
     def __len__(self) -> int:
@@ -85,11 +87,11 @@ class ChainBatchScores:
 
     @property
     def shared(self) -> TransitionScores:
-        """What all inputs share, −inf where the space admits nothing."""
+        """The scores that all inputs share, −inf for what the space excludes."""
         return TransitionScores(self.transition, self.start, self.end, self.triple)
 
     def own(self, i: int) -> Floats:
-        """What input i has of its own: the scores of its tokens. # [T, L]"""
+        """The scores of the tokens of input i. # [T, L]"""
         return self.tokens(i)
 
     def tokens(self, i: int) -> Floats:
@@ -106,7 +108,7 @@ BatchScores = SegmentBatchScores | ChainBatchScores  # one input at a time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VariableBatchScores:
-    """Scores of a batch of variables, −inf where the space admits nothing; a view of one input at a time."""
+    """Scores of a batch of variables, −inf for what the space excludes, with a view of each input."""
 
     problems: tuple[VariableProblem, ...]  # without clauses
 

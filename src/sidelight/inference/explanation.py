@@ -1,7 +1,8 @@
-"""What rules did on one input: how each was lowered, whether the output without rules broke it, what it changed.
+"""The effects of rules on one input: how each was lowered, whether the output without rules breaks it, and what it
+changed.
 
-What a rule changed is found by leaving it out: the tokens or variables whose labels are others with all rules than
-without this one.
+The changes of a rule are found by leaving it out: the tokens or variables whose labels with all rules differ from those
+without this rule.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from sidelight.rules.lowering.truth import degree
 ROWS = {"ilp": "linear rows", "lp": "linear rows", "lagrangian": "linear rows with multipliers"}
 SAID = {"integer program": "ilp", "linear relaxation": "lp", "Lagrangian relaxation": "lagrangian"}
 Variable = tuple[str, Any]  # kind and key
-Lowered = Callable[[int, Solution, Solution], str]  # how rule k was taken in, with the outputs without and with rules
+Lowered = Callable[[int, Solution, Solution], str]  # how rule k was applied, given the outputs without and with rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,12 @@ class Change:
 
     @property
     def kind(self) -> str:
-        """That of a variable."""
+        """The kind of a variable."""
         return "token" if self.variable is None else self.variable[0]
 
     @property
     def key(self) -> Any:
-        """That of a variable; the number of a token."""
+        """The key of a variable, or the number of a token."""
         return self.token if self.variable is None else self.variable[1]
 
     def __str__(self) -> str:
@@ -58,12 +59,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class RuleEffect:
-    """What one rule did on one input."""
+    """The effect of one rule on one input."""
 
     name: str
     penalty: float
     clauses: int  # pieces whose violations add up
-    lowered: str  # how inference took it in
+    lowered: str  # how inference applied it
     before: int  # violations of the output without any rules
     after: int  # violations of the output
     changes: tuple[Change, ...]  # against the output without this rule
@@ -71,18 +72,18 @@ class RuleEffect:
 
 @dataclass(frozen=True, slots=True)
 class RuleExplanation:
-    """What all rules did on one input; `str` makes a table of it."""
+    """The effects of all rules on one input; `str` returns a table."""
 
-    words: tuple[str, ...]  # of tokens, or how variables are called
+    words: tuple[str, ...]  # words of tokens, or names of variables
     plain: tuple[Any, ...]  # labels without rules
     labels: tuple[Any, ...]  # labels with rules
     rules: tuple[RuleEffect, ...]
     solution: Solution
-    variables: tuple[Variable, ...] = ()  # empty where these are tokens
+    variables: tuple[Variable, ...] = ()  # empty for tokens
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What the rules changed together."""
+        """The changes by all rules together."""
         return _changes(self.words, self.variables, self.plain, self.labels)
 
     def __str__(self) -> str:
@@ -126,7 +127,7 @@ def explain_rules(
     method: Method = "auto",
     relax: float | None = None,
 ) -> RuleExplanation:
-    """What the rules do on one input, with its own scores; raises what `RuleSet.solve` raises.
+    """The effects of rules on one input, with its own scores; raises the errors of `RuleSet.solve`.
 
     >>> from sidelight.inference.rule_set import TransitionScores
     >>> from sidelight.rules import gallery
@@ -148,14 +149,14 @@ def explain_rules(
 
     def lowered(k: int, plain: Solution, solution: Solution) -> str:
         used = _used(rules, x, own, scores, plain, method)
-        return _counters(rules.said(k, x).pieces, rules.penalties[k], used)
+        return _counters(rules.reading(k, x).pieces, rules.penalties[k], used)
 
     return _explained(
         words=_words(x),
         labels=[rules.domain.labels] * len(x),
         names=rules.names,
         penalties=rules.penalties,
-        clauses=[len(rules.said(k, x).pieces) for k in range(len(rules.rules))],
+        clauses=[len(rules.reading(k, x).pieces) for k in range(len(rules.rules))],
         best=best,
         violations=lambda labels: rules.violations(x, labels),
         lowered=lowered,
@@ -173,12 +174,12 @@ def explain_variables(
     penalties: Sequence[float],
     method: Method = "auto",
 ) -> RuleExplanation:
-    """What the rules do on one output that is not a sequence; raises what `choose.solve` raises."""
+    """The effects of rules on an output that is not a sequence; raises the errors of `choose.solve`."""
     of_rule = [[clause for clause in problem.clauses if clause.rule == k] for k in range(len(names))]
 
     def best(prices: Sequence[float]) -> Solution:
-        kept = [clause for clause in problem.clauses if prices[clause.rule]]
-        return solve(problem.with_clauses(kept), method=method if kept else "auto", names=names)
+        priced = [clause for clause in problem.clauses if prices[clause.rule]]
+        return solve(problem.with_clauses(priced), method=method if priced else "auto", names=names)
 
     return _explained(
         words=[f"{kind}[{_key(key)}]" for kind, key in called],
@@ -218,7 +219,7 @@ def _explained(
         changes: tuple[Change, ...] = ()
         if price and count and ruled.labels != plain.labels:
             without = best([0.0 if j == k else other for j, other in enumerate(penalties)])
-            if without.value > ruled.value + 1e-9 * (1 + abs(ruled.value)):  # else another output that is as good
+            if without.value > ruled.value + 1e-9 * (1 + abs(ruled.value)):  # otherwise another output is as good
                 changes = _changes(words, variables, named(without), named(ruled))
         if not price or not count:
             how = f"nothing: {'it says nothing of this input' if price else 'its penalty is 0'}"
@@ -233,7 +234,7 @@ def _explained(
 def _used(
     rules: RuleSet, x: Sentence, own: Floats, scores: SharedScores, plain: Solution, method: Method
 ) -> set[int] | None:
-    """Identities of the pieces whose counters were taken in; None where all were."""
+    """Identities of the pieces whose counters were used; None if all were used."""
     if method != "auto":
         return None
     if rules.obeyed(x, plain.labels):
@@ -250,23 +251,23 @@ def _used(
 def _counters(pieces: Sequence[Piece], price: float, used: set[int] | None) -> str:
     done = "dropped" if price == np.inf else "penalised"
     kinds = Counter(piece.kind for piece in pieces)
-    said = []
+    parts = []
     if kinds["constant"]:
-        said.append("a constant violation")
+        parts.append("a constant violation")
     for kind, what in (("token", "label"), ("edge", "edge")):
         own = [piece for piece in pieces if piece.kind == kind and piece.degrees is not None]
         if own:
             number = sum(int((piece.degrees > 0).sum()) for piece in own if piece.degrees is not None)
             places = len({piece.at for piece in own})
-            said.append(f"{many(number, what)} {done} at {many(places, 'token')}")
+            parts.append(f"{many(number, what)} {done} at {many(places, 'token')}")
     own = [piece for piece in pieces if piece.kind == "counter"]
     needed = [piece for piece in own if used is None or id(piece) in used]
     if needed:
         states = max(piece.counter().states for piece in needed)
-        said.append(f"{many(len(needed), 'counter')}, up to {many(states, 'state')}")
+        parts.append(f"{many(len(needed), 'counter')}, up to {many(states, 'state')}")
     if len(needed) < len(own):
-        said.append(f"{many(len(own) - len(needed), 'counter')} not needed")
-    return "; ".join(said)
+        parts.append(f"{many(len(own) - len(needed), 'counter')} not needed")
+    return "; ".join(parts)
 
 
 def _tables(clauses: Sequence[Clause], solution: Solution) -> str:
@@ -285,12 +286,12 @@ def many(number: int, what: str) -> str:
 def _words(x: Sentence) -> list[str]:
     try:
         return x.words
-    except KeyError:  # tokens that are attributes without a word
+    except KeyError:  # tokens with attributes but without a word
         return [str(t) for t in x.positions]
 
 
 def _key(key: Any) -> str:
-    """A key as it stands between brackets."""
+    """A key as shown between brackets."""
     return ", ".join(map(repr, key)) if isinstance(key, tuple) and key else repr(key)
 
 

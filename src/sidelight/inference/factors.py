@@ -1,6 +1,7 @@
-"""A problem over variables as elimination sees it: tables of scores, with local clauses added, and the other clauses.
+"""A problem over variables in the form for elimination: tables of scores, with local clauses added, and the other
+clauses.
 
-A clause about too many variables for a table is left out of elimination; where the best output obeys it, all is well.
+A clause about too many variables for a table is left out of elimination; this is correct if the best output obeys it.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ MOST_CLAUSE_CELLS = 20_000  # of the table of one clause
 
 
 class ClauseShape:
-    """A clause up to the names of its variables: what its table depends on, and one clause of that shape."""
+    """A clause up to the names of its variables, which determines its table, and one clause of this shape."""
 
     __slots__ = ("cells", "key", "order", "says", "scope")
 
     def __init__(self, says: Expr, penalty: float, sizes: Sequence[int]) -> None:
         seen: dict[int, int] = {}
-        said = signature(says, seen)
+        key = signature(says, seen)
         self.says, self.order = says, tuple(seen)
         self.scope: Scope = tuple(sorted(seen))
         shape = tuple(sizes[v] for v in seen)
         self.cells = math.prod(shape)
-        self.key = said, shape, tuple(seen[v] for v in self.scope), penalty
+        self.key = key, shape, tuple(seen[v] for v in self.scope), penalty
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -49,7 +50,7 @@ class ClauseShape:
 
 @lru_cache(maxsize=1024)
 def clause_worth(clause: ClauseShape) -> Floats:
-    """What a clause takes away, its variables in rising order."""
+    """The penalty table of a clause, with its variables in ascending order."""
     _, shape, axes, penalty = clause.key
     broken = degree_table(clause.says, clause.order, shape)
     worth = np.where(broken > 0, -math.inf, 0.0) if penalty == math.inf else -penalty * broken
@@ -60,7 +61,7 @@ class Factors(Folded):
     """Tables over one variable and over two, and clauses about others."""
 
     method = plain_method = "elimination"
-    lazy = False  # the plan is then the same for all inputs of one structure
+    lazy = False  # so the plan is the same for all inputs of one structure
     tries_a_star = False
 
     def __init__(self, problem: VariableProblem, *, names: Sequence[str] = (), fold: bool = True) -> None:
@@ -114,7 +115,7 @@ class Factors(Folded):
     def ties(self) -> LinearProgram | None:
         if not self._wide:
             return None
-        return self.program().rows_from(len(self.sizes))  # each variable has one label all the same
+        return self.program().rows_from(len(self.sizes))  # each variable still has exactly one label
 
     def path_value(self, labels: Ids) -> float:
         known = labels.tolist()
@@ -153,7 +154,7 @@ class Factors(Folded):
 
     @cached_property
     def _wide(self) -> bool:
-        """Whether elimination takes too much even without clauses."""
+        """Whether elimination is too expensive even without clauses."""
         return not plan_of(tuple(self._held), self.sizes).tractable
 
     def _prefixes(self, clauses: Sequence[int]) -> Prefixes:

@@ -1,8 +1,8 @@
-"""One input's problem as every method of inference sees it, whatever the structure of its outputs.
+"""The problem of one input in the form for all inference methods, for every structure.
 
-Clauses that cost nothing are *folded* into the scores: those about one variable, or about two that are scored
-together. The others are numbered, `counters`, and a method may take in only some of them. What a structure has of its
-own is how it finds the best output with scores added to it (dynamic programming, elimination), and its linear program.
+Clauses about one variable, or about two that are scored together, are *folded* into the scores at no cost. The others
+are numbered (`counters`), and a method may use only some of them. A structure provides only the search for the best
+output with additional scores (dynamic programming, elimination) and its linear program.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MOST_VISITS = 50  # per variable
 
 
 def rounded(
-    weights: Sequence[Floats],  # [labels of v] for each variable: −inf where a label is not allowed
+    weights: Sequence[Floats],  # [labels of v] for each variable: −inf if a label is not allowed
     says: Sequence[Expr],  # what it must obey
     pairs: Mapping[tuple[int, int], Floats],  # v < w: −inf where two labels do not go together
 ) -> tuple[int, ...] | None:
-    """A legal output that follows the weights, or None where none was found.
+    """A legal output that follows the weights, or None if none was found.
 
-    Labels are chosen by weight, most certain variables first, going back where clauses forbid it: a depth-first search
-    that gives up after some visits. What it gives obeys every hard clause, but is not the best.
+    Labels are chosen by weight, most certain variables first, with backtracking if clauses forbid them: a depth-first
+    search that gives up after some visits. The result obeys every hard clause, but need not be the best.
     """
     order = sorted(range(len(weights)), key=lambda v: (-float(np.max(weights[v])), v))
     hard: list[list[Expr]] = [[] for _ in weights]
@@ -78,21 +78,21 @@ def rounded(
     return None
 
 
-WIDTH = 32  # of a beam, unless said otherwise
+WIDTH = 32  # default width of a beam
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reached:
-    """What a search came to."""
+    """The result of a search."""
 
-    labels: Ids | None  # None where no output is left
+    labels: Ids | None  # None if no output is left
     value: float
-    lost: float  # no output that was given up is worth more
+    lost: float  # upper bound for the outputs that were dropped
     nodes: int
 
 
 def slack(value: float) -> float:
-    """What rounding may do to a value."""
+    """A tolerance for rounding of a value."""
     return 1e-9 * (1.0 + abs(value))
 
 
@@ -104,35 +104,35 @@ class Folded(ABC):
 
     __slots__ = ("constant", "counters", "names", "prices", "rules", "says")
 
-    method = "dynamic programming"  # by which `under` works
-    plain_method = "viterbi"  # by which `best` does
-    lazy = True  # clauses are taken in where they are broken; else all at once
-    tries_a_star = True  # where `under` takes too much, before the integer program
+    method = "dynamic programming"  # the method of `under`
+    plain_method = "viterbi"  # the method of `best`
+    lazy = True  # clauses are added when they are broken; else all at once
+    tries_a_star = True  # if `under` is too expensive, before the integer program
 
     def __init__(
         self, says: Sequence[Expr], rules: Sequence[int], prices: Sequence[float], names: Sequence[str]
     ) -> None:
         self.says, self.rules, self.prices, self.names = says, rules, prices, names  # of clauses; names are of rules
-        self.constant = 0.0  # penalties that no output avoids
+        self.constant = 0.0  # unavoidable penalties
         self.counters: list[int] = []  # clauses that were not folded
 
     @property
     @abstractmethod
     def length(self) -> int:
-        """How many tokens or variables there are."""
+        """The number of tokens or variables."""
 
     @property
     @abstractmethod
     def columns(self) -> InputColumns:
-        """The columns that rules speak of, which are the first ones of the program."""
+        """The columns that rules refer to, which are the first ones of the program."""
 
     @abstractmethod
     def tables(self) -> tuple[Sequence[Floats], Mapping[tuple[int, int], Floats]]:
-        """The scores of variables and of pairs of them, as far as each tells which labels are possible."""
+        """The scores of variables and of pairs, as far as they show which labels are possible."""
 
     @abstractmethod
     def program(self) -> LinearProgram:
-        """The program of all outputs without counters, of any value."""
+        """The linear program of all outputs without counters."""
 
     @abstractmethod
     def best(self) -> tuple[Ids, float]:
@@ -142,36 +142,36 @@ class Folded(ABC):
     def best_with(self, bonus: Floats, *, scored: bool = True) -> tuple[Ids, float]:
         """The best output without counters, with a bonus for every one of `columns`.
 
-        Where not `scored`, its own scores only say what is possible.
+        If not `scored`, its own scores are only used to exclude impossible outputs.
         """
 
     @abstractmethod
     def path_value(self, labels: Ids) -> float:
-        """What an output scores, −inf where it is not possible."""
+        """The score of an output, −inf if it is impossible."""
 
     @abstractmethod
     def under(self, clauses: Sequence[int], *, floor: float = -math.inf, most_nodes: int | None = None) -> Reached:
-        """The best output under some clauses, exactly; what is worth less than `floor` may be left out.
+        """The exact best output under some clauses; outputs with a value below `floor` may be ignored.
 
-        Raises `Intractable` where that takes too much.
+        Raises `Intractable` if this is too expensive.
         """
 
     @abstractmethod
     def best_first(
         self, clauses: Sequence[int], *, floor: float = -math.inf, most_nodes: int | None = None, tighten: int = 0
     ) -> tuple[Reached, bool]:
-        """A*: the best output under some clauses and True, or what bounds every output and False when out of nodes."""
+        """A*: the best output under some clauses and True; or, if the nodes are used up, an upper bound and False."""
 
     @abstractmethod
     def beam(self, *, width: int, look_ahead: bool = True) -> tuple[Reached, str]:
-        """Beam search under all clauses, and its name; here `lost` bounds every output."""
+        """Beam search under all clauses, and its name; here `lost` is an upper bound for all outputs."""
 
     @abstractmethod
     def maximum(self, bonus: Floats) -> tuple[Ids, float, Ints]:
-        """As `best_with`, and those of `columns` that are 1; where `ties` are left out, of the rest."""
+        """As `best_with`, and the `columns` that are 1; without the rows of `ties`."""
 
     def ties(self) -> LinearProgram | None:
-        """Rows of the program that `maximum` does not keep, because keeping them would take too much."""
+        """Rows of the program that `maximum` ignores, because they would be too expensive."""
         return None
 
     def name(self, clause: int) -> str:
@@ -189,18 +189,18 @@ class Folded(ABC):
         return self.path_value(labels) - self.constant
 
     def broken(self, labels: Ids, among: Sequence[int]) -> dict[int, int]:
-        """Which of some clauses an output breaks, and how much."""
+        """The clauses that an output breaks, with degrees."""
         known = labels.tolist()
         degrees = ((k, degree(self.says[k], known)) for k in among)
         return {k: much for k, much in degrees if much}
 
     def value(self, labels: Ids) -> float:
-        """The score less all penalties."""
+        """The score minus all penalties."""
         broken = self.broken(labels, self.counters)
         return self.folded(labels) - sum(self.prices[k] * much for k, much in broken.items())
 
     def near(self, weights: Floats) -> Ids | None:
-        """A legal output that follows weights of the columns of labels, or None where none was found."""
+        """A legal output that follows weights of the label columns, or None if none was found."""
         own, pairs = self.tables()
         blocks = np.split(weights, self.columns.offsets[1:-1])
         possible = [np.where(scores > -math.inf, block, -math.inf) for scores, block in zip(own, blocks)]

@@ -1,4 +1,4 @@
-"""From a problem of any kind to its folded form: the lattice of a sequence, the factors of variables."""
+"""Converts a problem of any kind to its folded form: the lattice of a sequence, or the factors of variables."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sidelight.rules.lowering.counters import lowered
 
 
 def folded(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = True) -> Folded:
-    """The folded form of a problem; without `fold` local clauses stay out of the scores."""
+    """The folded form of a problem; without `fold`, local clauses are not added to the scores."""
     if isinstance(problem, VariableProblem):
         return Factors(problem, names=names, fold=fold)
     return lattice(problem, names=names, fold=fold)
 
 
 def lattice(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:
-    """The lattice of a problem; without `fold` local clauses stay out of the scores and become counters too."""
+    """The lattice of a problem; without `fold`, local clauses also become counters instead of scores."""
     clauses = [(piece, clause) for clause in problem.clauses for piece in pieces(clause.says)]
     machines = [lowered(says, problem.length, problem.n_labels) for says, _ in clauses]
     rules, prices = [clause.rule for _, clause in clauses], [clause.penalty for _, clause in clauses]
@@ -30,7 +30,7 @@ def lattice(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = Tr
 
 
 def lattice_with(problem: RuledProblem, clauses: LoweredClauses) -> Lattice:
-    """The lattice of a problem with clauses that have been lowered, in place of its own."""
+    """The lattice of a problem with the given lowered clauses instead of its own."""
     match problem:
         case ChainProblem():
             return ChainLattice(problem, clauses)

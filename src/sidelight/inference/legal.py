@@ -1,7 +1,7 @@
-"""Whether any output is legal, and if not, which rules are in conflict.
+"""Checks whether any output is legal, and finds conflicting rules otherwise.
 
-These are found by a deletion filter: leave out one rule after another, and keep it out where the rest is still
-impossible. What remains is a minimal set: impossible together, possible without any one of them (Chinneck and Dravnieks
+Conflicts are found by a deletion filter: remove one rule after another, and keep it removed if the rest is still
+infeasible. The remaining set is minimal: infeasible, but feasible without any one of its rules (Chinneck and Dravnieks
 1991).
 """
 
@@ -18,28 +18,28 @@ Feasible = Callable[[tuple[Clause, ...]], bool]
 
 
 def conflicting_rules(clauses: Sequence[Clause], feasible: Feasible) -> tuple[int, ...]:
-    """The numbers of a minimal set of hard rules that no output obeys together; `clauses` are known to be impossible.
+    """The numbers of a minimal set of hard rules that no output obeys together; `clauses` must be infeasible.
 
-    Empty where there is no output even without rules.
+    Empty if there is no output even without rules.
     """
     hard = [clause for clause in clauses if clause.hard]
-    kept = list(dict.fromkeys(clause.rule for clause in hard))
+    rest = list(dict.fromkeys(clause.rule for clause in hard))
 
     def possible(rules: Sequence[int]) -> bool:
-        chosen = set(rules)
-        return feasible(tuple(clause for clause in hard if clause.rule in chosen))
+        subset = set(rules)
+        return feasible(tuple(clause for clause in hard if clause.rule in subset))
 
     if not possible(()):
         return ()
-    for rule in tuple(kept):
-        without = [other for other in kept if other != rule]
+    for rule in tuple(rest):
+        without = [other for other in rest if other != rule]
         if not possible(without):
-            kept = without
-    return tuple(kept)
+            rest = without
+    return tuple(rest)
 
 
 def infeasible(clauses: Sequence[Clause], feasible: Feasible, names: Sequence[str] = ()) -> Infeasible:
-    """The error that names the rules in conflict; rules without a name are called by their number."""
+    """The error with the conflicting rules, by name or number."""
     rules = conflicting_rules(clauses, feasible)
     if not rules:
         return Infeasible("the scores allow no output: every labeling has a label or a transition that is ruled out")
@@ -60,11 +60,11 @@ def legal(problem: RuledProblem, clauses: Sequence[Clause]) -> bool:
     try:
         return solve_lazily(folded_problem) is not None
     except Intractable:
-        from sidelight.inference.methods.program import feasible  # integer programming is loaded where it is needed
+        from sidelight.inference.methods.program import feasible  # loaded only when needed
 
         return feasible(problem, clauses)
 
 
 def no_output(problem: RuledProblem, names: Sequence[str] = ()) -> Infeasible:
-    """The error that names a smallest set of rules in conflict, for a problem that has no legal output."""
-    return infeasible(problem.clauses, lambda chosen: legal(problem, chosen), names)
+    """The error with a minimal set of conflicting rules, for a problem without a legal output."""
+    return infeasible(problem.clauses, lambda subset: legal(problem, subset), names)

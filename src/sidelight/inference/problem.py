@@ -1,9 +1,10 @@
-"""One input's problem: scores, of a chain for one, and what rules say of its labels, one for every token or variable.
+"""The inference problem of one input: scores (for example, of a chain) and rules about the labels of its tokens or
+variables.
 
     max_y  w·Φ(x, y) − Σ_k ρ_k d_k(x, y)      over y with d_k(x, y) = 0 where ρ_k is infinite
 
-which is the inference of a constrained conditional model (Chang 2011, Eq. 3.3 and 3.4). The sum over rules is laid out
-as *clauses*, the pieces of each rule whose degrees add up, so that a method may take in only some of them.
+This is the inference of a constrained conditional model (Chang 2011, Eq. 3.3 and 3.4). The sum over rules is split into
+*clauses*, the pieces of each rule whose degrees add up, so that a method may use only some of them.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from sidelight.rules.lowering.truth import degree
 from sidelight.spaces.segments.token_reading import TokenReading
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # == between expressions is something to say of an output
+@dataclass(frozen=True, slots=True, eq=False)  # == between expressions makes an expression
 class Clause:
-    """A piece of what a rule says of this output, and what breaking it once costs."""
+    """A piece of a rule for this output, and the penalty of one violation."""
 
-    rule: int  # its place among the rules
+    rule: int  # its number among the rules
     says: Expr
     penalty: float = math.inf
 
@@ -37,7 +38,7 @@ class Clause:
 
 
 class RuledProblem(ABC):
-    """What outputs score, a label for every token or variable, and clauses; problems are frozen dataclasses."""
+    """The scores of outputs (a label for every token or variable) and clauses; problems are frozen dataclasses."""
 
     __slots__ = ()
     clauses: tuple[Clause, ...]
@@ -57,18 +58,18 @@ class RuledProblem(ABC):
 
     @abstractmethod
     def score(self, labels: Sequence[int]) -> float:
-        """The score of an output without penalties; −inf where it is not allowed."""
+        """The score of an output without penalties; −inf if it is not allowed."""
 
     def with_clauses(self, clauses: Sequence[Clause]) -> Self:
         """The same scores under other clauses."""
         return replace(self, clauses=tuple(clauses))  # type: ignore[type-var]
 
     def degrees(self, labels: Sequence[int]) -> list[int]:
-        """How much each clause is violated. # [clauses]"""
+        """The degree of violation of each clause. # [clauses]"""
         return [degree(clause.says, labels) for clause in self.clauses]
 
     def value(self, labels: Sequence[int]) -> float:
-        """The score less penalties; −inf where a hard clause is broken."""
+        """The score minus penalties; −inf if a hard clause is broken."""
         value = self.score(labels)
         for clause, broken in zip(self.clauses, self.degrees(labels)):
             if broken:
@@ -78,7 +79,7 @@ class RuledProblem(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainProblem(RuledProblem):
-    """Scores of one sequence and the clauses about its labels; −inf where a label or a transition is not allowed."""
+    """Scores of one sequence and clauses about its labels; −inf for labels and transitions that are not allowed."""
 
     tokens: Floats  # [T, L] score of label l at token t
     transition: Floats  # [L, L] of label j after label i; for order 2 see `triple`
@@ -109,7 +110,7 @@ class ChainProblem(RuledProblem):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VariableProblem(RuledProblem):
-    """Scores of variables and pairs of variables, and clauses; −inf where a label is not allowed.
+    """Scores of variables and pairs of variables, and clauses; −inf for labels that are not allowed.
 
     max_y  Σ_v s_v[y_v] + Σ_(v,w) s_vw[y_v, y_w] − Σ_k ρ_k d_k(y)      over y with d_k(y) = 0 where ρ_k is infinite
 
@@ -133,7 +134,7 @@ class VariableProblem(RuledProblem):
 
     @property
     def n_labels(self) -> int:
-        """The most labels of a variable."""
+        """The maximum number of labels of a variable."""
         return max(self.sizes, default=0)
 
     @property
@@ -147,19 +148,19 @@ class VariableProblem(RuledProblem):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """An output, what it is worth, and how it was found."""
+    """An output, its value, and how it was found."""
 
     labels: tuple[int, ...]
-    value: float  # score less penalties
-    bound: float  # no output is worth more; equal to `value` (up to rounding) where the method was exact
-    exact: bool  # whether that is proved
+    value: float  # score minus penalties
+    bound: float  # upper bound of all values; equal to `value` (up to rounding) if the method was exact
+    exact: bool  # whether the output is proved optimal
     method: str
-    taken_in: int = 0  # how many clauses had to be taken into account
+    taken_in: int = 0  # number of clauses that were used
     steps: int = 0  # states, nodes, iterations: the method's own measure of work
 
 
 def clauses_of(says: Sequence[Expr], penalties: Sequence[float]) -> tuple[Clause, ...]:
-    """What rules say of one output, as clauses; a penalty of 0 leaves a rule out."""
+    """The clauses of rules for one output; a penalty of 0 leaves a rule out."""
     return tuple(
         Clause(k, piece, float(price))
         for k, (expression, price) in enumerate(zip(says, penalties))
@@ -169,7 +170,7 @@ def clauses_of(says: Sequence[Expr], penalties: Sequence[float]) -> tuple[Clause
 
 
 def enumerated(problem: RuledProblem) -> tuple[tuple[int, ...], float]:
-    """The best output by trying all: for tests and tiny problems."""
+    """The best output by enumeration, for tests and tiny problems."""
     best: tuple[int, ...] = ()
     value = -math.inf
     for labels in np.ndindex(*problem.sizes):
@@ -183,7 +184,7 @@ def enumerated(problem: RuledProblem) -> tuple[tuple[int, ...], float]:
 class SegmentProblem(RuledProblem):
     """Scores of the segmentations of one sequence (Sarawagi and Cohen 2004), and the clauses about its token labels.
 
-    An output is the token labeling that a segmentation reads as (`spaces.token_reading`).
+    An output is the token labeling of a segmentation (`spaces.segments.token_reading`).
     """
 
     totals: Floats  # [T, M, L] of a segment by its last token, length − 1 and label, tokens and all

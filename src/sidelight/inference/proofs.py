@@ -1,4 +1,4 @@
-"""Outputs that are not proved to be the best, as a note: methods that are not exact say so."""
+"""Warnings about outputs that are not proved optimal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sidelight.errors import NotProved
 
 
 class Proof(Protocol):
-    """How an output was found, and whether it is proved to be the best."""
+    """How an output was found, and whether it is proved optimal."""
 
     @property
     def exact(self) -> bool: ...
@@ -23,7 +23,7 @@ class Proof(Protocol):
 
 
 def unproved(proofs: Sequence[Proof]) -> str | None:
-    """A note on outputs that are not proved to be the best; None where all are.
+    """A note on outputs that are not proved optimal; None if all are.
 
     >>> from sidelight.inference.problem import Solution
     >>> best, good = Solution((0,), 1.0, 1.0, True, "beam search"), Solution((0,), 1.0, 2.0, False, "beam search")
@@ -42,16 +42,16 @@ def _not_proved(left: int, count: int) -> str:
 
 
 def warn_of_early_ends(proved: NDArray[np.bool_] | None) -> None:
-    """Warn the caller of an estimator where outputs of its structure are not proved to be the best."""
+    """Warn the caller of an estimator if outputs of its structure are not proved optimal."""
     if proved is not None and not proved.all():
-        said = _not_proved(int((~proved).sum()), len(proved))
+        message = _not_proved(int((~proved).sum()), len(proved))
         why = "time ran out, or a relaxation was rounded"
-        remedy = "give the structure more seconds, or exact=True; space.solved(…) of a batch tells which"
-        warnings.warn(f"{said}: {why}; {remedy}", NotProved, stacklevel=4)
+        remedy = "give the structure more seconds, or exact=True; space.solved(…) of a batch shows which"
+        warnings.warn(f"{message}: {why}; {remedy}", NotProved, stacklevel=4)
 
 
 def warn_of_unproved(proofs: Sequence[Proof]) -> None:
-    """Warn the caller of the caller where outputs are not proved to be the best."""
-    said = unproved(proofs)
-    if said is not None:
-        warnings.warn(f"{said}; solutions(…) tells which, the method 'auto' is exact", NotProved, stacklevel=3)
+    """Warn the caller's caller if outputs are not proved optimal."""
+    message = unproved(proofs)
+    if message is not None:
+        warnings.warn(f"{message}; solutions(…) shows which, the method 'auto' is exact", NotProved, stacklevel=3)

@@ -1,12 +1,12 @@
-"""Many inputs under the same rules: decode first, read the rules on what came out, lower them only where one is broken.
+"""Inference for many inputs under the same rules: decode first, check the rules on the result, and lower them only if
+one is broken.
 
-A rule that is read on a known output folds to a number without a symbolic tree, so inputs whose best output breaks
-nothing cost little more than Viterbi; penalties are not negative, so that output is the best. Rules that look at
-nothing but the length of an input are lowered once per length.
+A rule read on a known output folds to a number without a symbolic tree. So inputs whose best output breaks no rule cost
+little more than Viterbi; since penalties are not negative, this output is the best. Rules that use only the length of
+an input are lowered once per length.
 
-What has been lowered is kept: by length for rules that look at nothing else, and by input for the others. A store lives
-as long as the `Domain` that its labels are numbered by, so all sets of rules over one domain share it, whatever their
-penalties.
+Lowered rules are cached: by length for rules that use nothing else, and by input for the others. A store lives as long
+as the `Domain` of its labels, so all sets of rules over one domain share it, with any penalties.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from sidelight.rules.rule import Says
 from sidelight.rules.trials import said_of_length
 from sidelight.spaces.chains.chain_kernels import viterbi
 
-OFTEN = 6  # uses of a length before all counters of its rules are made, not only of broken clauses
+OFTEN = 6  # uses of a length before all counters of its rules are made, not only those of broken clauses
 
 
-class Said:
-    """What one rule says of one input, lowered."""
+class RuleReading:
+    """One rule for one input, lowered."""
 
     __slots__ = ("made", "pieces", "visits")
 
     def __init__(self, expression: Expr, length: int, n_labels: int) -> None:
         self.pieces = [lowered(piece, length, n_labels) for piece in pieces(expression)]
         self.visits = 0
-        self.made = False  # whether all of its counters are there
+        self.made = False  # whether all of its counters have been made
 
     def degree(self, labels: Ids) -> int:
-        """How often a known output breaks the rule; no counter is made for it."""
+        """The violations of the rule by a known output; makes no counter."""
         total = 0
         known: list[int] | None = None
         for piece in self.pieces:
@@ -63,7 +63,7 @@ class Said:
         return total
 
     def visit(self) -> None:
-        """Count a use; what is used often is worth all of its counters, unless one is too large."""
+        """Count a use; after many uses, all counters are made, unless one is too large."""
         self.visits += 1
         if self.visits == OFTEN:
             try:
@@ -76,22 +76,22 @@ class Said:
 
 
 class Store:
-    """What rules say, lowered."""
+    """A cache of lowered rules."""
 
     __slots__ = ("of_input", "of_length", "symbols")
 
     def __init__(self) -> None:
-        self.of_length: dict[tuple[Says, int], Said | None] = {}  # None where a rule looks at more than the length
-        self.of_input: WeakKeyDictionary[Sentence, dict[Says, Said]] = WeakKeyDictionary()
+        self.of_length: dict[tuple[Says, int], RuleReading | None] = {}  # None if a rule uses more than the length
+        self.of_input: WeakKeyDictionary[Sentence, dict[Says, RuleReading]] = WeakKeyDictionary()
         self.symbols: dict[int, Labels] = {}  # by length
 
-    def said(self, rule: Rule, x: Sentence, domain: Domain, *, example: int | None = None) -> Said:
-        """What a rule says of an input; made where it is not there yet."""
+    def reading(self, rule: Rule, x: Sentence, domain: Domain, *, example: int | None = None) -> RuleReading:
+        """A rule lowered for an input; made if it is not in the cache."""
         length, size = len(x), len(domain.labels)
         key = (rule.says, length)
         if key not in self.of_length:
             expression = said_of_length(rule, length, domain)
-            self.of_length[key] = None if expression is None else Said(expression, length, size)
+            self.of_length[key] = None if expression is None else RuleReading(expression, length, size)
         stored = self.of_length[key]
         if stored is not None:
             stored.visit()
@@ -100,11 +100,11 @@ class Store:
         if rule.says not in own:
             if length not in self.symbols:
                 self.symbols[length] = symbolic_labels(length, domain)
-            own[rule.says] = Said(rule.on(x, self.symbols[length], example=example), length, size)
+            own[rule.says] = RuleReading(rule.on(x, self.symbols[length], example=example), length, size)
         return own[rule.says]
 
-    def known(self, rule: Rule, x: Sentence) -> Said | None:
-        """What a rule says of an input, if that has been lowered already."""
+    def known(self, rule: Rule, x: Sentence) -> RuleReading | None:
+        """A rule lowered for an input, if it is in the cache."""
         stored = self.of_length.get((rule.says, len(x)))
         if stored is not None:
             return stored
@@ -121,20 +121,20 @@ def store_of(domain: Domain) -> Store:
 
 
 class SharedScores(Protocol):
-    """Scores that all inputs share; with those of one input they make a problem."""
+    """Scores that all inputs share; together with those of one input they form a problem."""
 
     def problem(self, own: Floats, clauses: tuple[Clause, ...] = ()) -> RuledProblem:
         """The problem of an input."""
         ...
 
     def plain(self, own: Sequence[Floats]) -> list[Solution | None]:
-        """The best output of every input without rules; None where there is none, or where that is not quicker."""
+        """The best output of every input without rules; None if there is none, or if this is not faster."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TransitionScores:
-    """Of chains: scores of transitions, of the first and the last label; an input's own are those of tokens [T, L]."""
+    """For chains: scores of transitions, first and last labels; an input's own scores are its tokens' [T, L]."""
 
     transition: Floats  # [L, L]
     start: Floats  # [L]
@@ -161,7 +161,7 @@ class TransitionScores:
 
 
 def viterbi_solutions(starts: Ints, labels: Ids, values: Floats) -> list[Solution | None]:
-    """Best outputs of a batch without rules; None where there is none."""
+    """Best outputs of a batch without rules; None for an input without output."""
     every = labels.tolist()
     return [
         None if value == -math.inf else Solution(tuple(every[lo:hi]), value, value, True, "viterbi")
@@ -172,8 +172,8 @@ def viterbi_solutions(starts: Ints, labels: Ids, values: Floats) -> list[Solutio
 class RuleSet:
     """Rules and their penalties over one set of labels.
 
-    `penalties` are one number per rule, infinite for hard ones; where they are left out, the rules' own. Raises
-    `DataError` where a rule speaks of a label that does not exist or has no penalty.
+    `penalties` are one number per rule, infinite for hard rules; by default the rules' own. Raises `DataError` if a
+    rule mentions a label that does not exist, or has no penalty.
 
     >>> from sidelight.rules import gallery
     >>> rules = RuleSet([gallery.starts_with("A"), gallery.at_most(1, "A").soft(2.0)], ["A", "B"])
@@ -216,24 +216,24 @@ class RuleSet:
         return prices
 
     def with_penalties(self, penalties: Sequence[float]) -> RuleSet:
-        """The same rules at other prices; what has been lowered is kept."""
+        """The same rules with other penalties; the cache is kept."""
         return RuleSet(self.rules, self.domain, penalties=penalties, beam_width=self.beam_width)
 
-    def said(self, rule: int, x: Sentence, *, example: int | None = None) -> Said:
-        """What a rule says of an input, lowered; kept as long as the input, or for all inputs of its length."""
-        return self._store.said(self.rules[rule], x, self.domain, example=example)
+    def reading(self, rule: int, x: Sentence, *, example: int | None = None) -> RuleReading:
+        """A rule lowered for an input; cached as long as the input exists, or for all inputs of its length."""
+        return self._store.reading(self.rules[rule], x, self.domain, example=example)
 
     def violations(self, x: Sentence, labels: Sequence[int], *, example: int | None = None) -> list[int]:
         """How often a known output breaks each rule. # [rules]"""
         return list(self._degrees(range(len(self.rules)), x, labels, example))
 
     def obeyed(self, x: Sentence, labels: Sequence[int], *, example: int | None = None) -> bool:
-        """Whether a known output breaks no rule that has a price."""
+        """Whether a known output breaks no rule with a penalty."""
         priced = [k for k, price in enumerate(self.penalties) if price]
         return not any(self._degrees(priced, x, labels, example))
 
     def _degrees(self, rules: Iterable[int], x: Sentence, labels: Sequence[int], example: int | None) -> Iterator[int]:
-        """How often a known output breaks each of some rules: from what has been lowered, or read as it stands."""
+        """The violations of some rules by a known output, from lowered rules or by reading the rules on it."""
         names = Labels([self.domain.labels[label] for label in labels])
         numbers = np.array(labels, dtype=np.int32)
         for k in rules:
@@ -248,12 +248,12 @@ class RuleSet:
             yield value.degree
 
     def problem(self, x: Sentence, own: Floats, scores: SharedScores, *, example: int | None = None) -> RuledProblem:
-        """All that the rules say of an input, with its scores."""
+        """The problem of an input: its scores and all rules."""
         clauses = tuple(
             Clause(k, piece.says, price)
             for k, price in enumerate(self.penalties)
             if price
-            for piece in self.said(k, x, example=example).pieces
+            for piece in self.reading(k, x, example=example).pieces
         )
         return scores.problem(own, clauses)
 
@@ -264,7 +264,7 @@ class RuleSet:
         prices: list[float] = []
         for k, price in enumerate(self.penalties):
             if price:
-                new = self.said(k, x, example=example).pieces
+                new = self.reading(k, x, example=example).pieces
                 new_pieces += new
                 rules += [k] * len(new)
                 prices += [price] * len(new)
@@ -281,10 +281,10 @@ class RuleSet:
         example: int | None = None,
         plain: Solution | None = None,
     ) -> Solution:
-        """The best output of one input; `plain` is the one without rules, where it is known.
+        """The best output of one input; `plain` is the one without rules, if known.
 
-        Raises `Infeasible`, naming the rules in conflict, where no output is legal; unless `relax` is the penalty that
-        hard rules are to have on such an input.
+        Raises `Infeasible` with the conflicting rules if no output is legal; with `relax`, hard rules get this penalty
+        instead on such an input.
         """
         try:
             return self._solve(x, own, scores, method=method, example=example, plain=plain)
@@ -312,7 +312,7 @@ class RuleSet:
         if check_method(method) != "auto":
             chain = self.lattice(x, own, scores, example=example) if method in ON_FOLDED else None
             problem = self.problem(x, own, scores, example=example)
-            return solve(problem, method=method, names=self.names, given=chain, beam_width=self.beam_width)
+            return solve(problem, method=method, names=self.names, folding=chain, beam_width=self.beam_width)
         if plain is None:
             plain = solve_lazily(lattice_with(scores.problem(own), LoweredClauses((), (), ())))
         if plain is not None and self.obeyed(x, plain.labels, example=example):
@@ -345,9 +345,9 @@ class RuleSet:
         relax: float | None = None,
         examples: Sequence[int] | None = None,
     ) -> list[Solution]:
-        """The best output of every input; `own` are the scores of each, [T, L] of chains. See `solve`.
+        """The best output of every input; `own` are the scores of each input ([T, L] for chains). See `solve`.
 
-        Errors call inputs by their numbers, or by those in `examples`.
+        Errors refer to inputs by their numbers, or by those in `examples`.
         """
         plain: list[Solution | None] = [None] * len(xs)
         if method == "auto":

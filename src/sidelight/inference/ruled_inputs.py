@@ -1,6 +1,6 @@
-"""Inputs whose outputs obey rules, each its own: the best output of all of them, and what is believed of them in EM.
+"""Inputs with their own rules: their best outputs, and beliefs about them in EM.
 
-Rules come from the estimator, for all inputs, and from the evidence, for some. Inputs with the same rules are solved
+Rules of the estimator apply to all inputs, and rules of the evidence to some. Inputs with the same rules are solved
 together.
 """
 
@@ -32,7 +32,7 @@ BLOCK = 256  # inputs whose scores are in memory at once
 
 
 class AnyRuled(Protocol):
-    """Inputs of any structure, and the rules about each of them."""
+    """Inputs of any structure, with the rules of each."""
 
     @property
     def rules(self) -> tuple[Rule, ...]: ...
@@ -48,23 +48,23 @@ class AnyRuled(Protocol):
         ...
 
     def counted(self, labels: Ids, starts: Ints) -> list[float]:
-        """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
+        """The penalties learned from outputs, each from the inputs of its rule; fixed penalties are unchanged."""
         ...
 
-    def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
-        """How often each output breaks the rules that are asked for, by their numbers, input by input."""
+    def degrees(self, labels: Ids, starts: Ints, needed: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
+        """The violations of the `needed` rules by each output, by rule number, input by input."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RuledInputs:
-    """Sequences and the rules about each of them."""
+    """Sequences with the rules of each."""
 
     rules: tuple[Rule, ...]
     domain: Domain
     sentences: tuple[Sentence, ...]
-    groups: tuple[tuple[tuple[int, ...], Ints], ...]  # numbers of rules, and the inputs that they are about
-    places: tuple[int, ...]  # of the inputs in what the user gave: errors call them by these
+    groups: tuple[tuple[tuple[int, ...], Ints], ...]  # numbers of rules, and their inputs
+    places: tuple[int, ...]  # numbers of the inputs in the user's data, for errors
 
     @classmethod
     def of(
@@ -72,11 +72,13 @@ class RuledInputs:
         xs: Sequence[Any],
         labels: Sequence[Any],
         common: Sequence[Rule],
-        own: Sequence[Sequence[Any]] | None,  # from the evidence, where anything may have been given
+        own: Sequence[Sequence[Any]] | None,  # from the evidence, not yet checked
         *,
         places: Sequence[int] | None = None,
     ) -> RuledInputs:
-        """Rules for all inputs, and those of each; raises `DataError` for an unknown label, or no rule."""
+        """Common rules and the rules of each input; raises `DataError` for an unknown label, or for values that are not
+        rules.
+        """
         for rule in (rule for rules in own or () for rule in rules):
             if not isinstance(rule, Rule):
                 remedy = "make a rule of a function with @sidelight.rules.rule"
@@ -129,7 +131,7 @@ class RuledInputs:
         return [solution for solution in solutions if solution is not None]
 
     def expected(self, penalties: Sequence[float]) -> ExpectationBatch:
-        """What the rules say of beliefs about every input."""
+        """The constraints of the rules on beliefs about every input."""
         size = len(self.domain.labels)
         readings: list[Expectations | None] = [None] * len(self)
         for numbers, which in self.groups:
@@ -147,14 +149,14 @@ class RuledInputs:
         return ExpectationBatch([len(sentence) for sentence in self.sentences], size, known).called(self.places)
 
     def counted(self, labels: Ids, starts: Ints) -> list[float]:
-        """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
+        """The penalties learned from outputs, each from the inputs of its rule; fixed penalties are unchanged."""
         return counted_by(self, labels, starts)
 
-    def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
-        """How often each output breaks the rules that are asked for, by their numbers, input by input."""
+    def degrees(self, labels: Ids, starts: Ints, needed: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
+        """The violations of the `needed` rules by each output, by rule number, input by input."""
         every, bounds, broken = labels.tolist(), starts.tolist(), []
         for numbers, which in self.groups:
-            mine = [k for k in numbers if asked[k]]
+            mine = [k for k in numbers if needed[k]]
             rules = RuleSet([self.rules[k] for k in mine], self.domain, penalties=[1.0] * len(mine))
             for i in which.tolist() if mine else ():
                 output = every[bounds[i] : bounds[i + 1]]
@@ -164,7 +166,7 @@ class RuledInputs:
 
 
 def counted_by(inputs: AnyRuled, labels: Ids, starts: Ints) -> list[float]:
-    """What `AnyRuled.counted` says, by the degrees to which outputs break rules."""
+    """The result of `AnyRuled.counted`, from the violations of rules by outputs."""
     broken, slots = [0.0] * len(inputs.rules), [0.0] * len(inputs.rules)
     for i, degrees in inputs.degrees(labels, starts, [rule.learned for rule in inputs.rules]):
         for k, often in degrees.items():
@@ -178,11 +180,11 @@ def counted_by(inputs: AnyRuled, labels: Ids, starts: Ints) -> list[float]:
 
 @dataclass(slots=True)
 class Ruled:
-    """A completion whose outputs, or beliefs, obey rules (`generative.completion`).
+    """A completion (`generative.completion`) whose outputs or beliefs obey rules.
 
-    γ < 0 is the best output under rules (CoDL). With β, penalties that are learned follow the completed outputs: β
-    times those of Gold and the rest times theirs. γ = 0 and more are beliefs that obey the rules in expectation
-    (`inference.expected`): constrained LP-EM, posterior regularisation, and what lies between and beyond.
+    γ < 0 is the best output under rules (CoDL). With β, learned penalties follow the completed outputs: β times the
+    penalties from Gold plus 1 − β times those from completed outputs. γ ≥ 0 gives beliefs that obey the rules in
+    expectation (`inference.expected`): constrained LP-EM, posterior regularisation, and everything between and beyond.
     """
 
     inputs: RuledInputs
@@ -190,10 +192,10 @@ class Ruled:
     beta: float | None = None
     method: Method = "auto"
     penalties: list[float] = field(default_factory=list)
-    used: list[float] = field(default_factory=list)  # penalties of the last E-step, which may be made again
+    used: list[float] = field(default_factory=list)  # penalties of the last E-step, which may be repeated
     _readings: ExpectationBatch | None = None
-    multipliers: Floats | None = None  # of the E-step before: where the next one begins
-    began: Floats | None = None  # where the last one began, which may be made again
+    multipliers: Floats | None = None  # of the previous E-step, where the next one begins
+    began: Floats | None = None  # where the last one began, so that it can be repeated
 
     def __post_init__(self) -> None:
         if not self.penalties:
@@ -201,11 +203,13 @@ class Ruled:
 
     @property
     def of_weights(self) -> list[float]:
-        """The penalties that were learned from the same outputs as the weights that the last E-step was made with."""
+        """The penalties learned from the same outputs as the weights of the last E-step."""
         return self.used or self.penalties
 
     def part(self, lo: int, hi: int) -> Ruled:
-        """That of the inputs lo..hi, which leaves penalties as they are: these are learned of all inputs together."""
+        """The completion of the inputs lo..hi; it does not change penalties, which are learned from all inputs
+        together.
+        """
         inputs = self.inputs.take(np.arange(lo, hi))
         return Ruled(inputs, list(self.first), None, self.method, list(self.penalties))
 
@@ -222,13 +226,13 @@ class Ruled:
         self.penalties, self.multipliers = list(prices), memory
 
     def completed(self, labels: Ids | None, starts: Ints) -> None:
-        """An E-step was made; penalties that are learned follow its outputs."""
+        """After an E-step: update the learned penalties from its outputs."""
         self.used = list(self.penalties)
         if labels is not None and any(rule.learned for rule in self.inputs.rules) and self.beta is not None:
             self.penalties = mixed(self.first, self.inputs.counted(labels, starts), self.beta)
 
     def rows(self) -> int:
-        """How many multipliers there are."""
+        """The number of multipliers."""
         return len(self._expectations().bound)
 
     def _expectations(self) -> ExpectationBatch:

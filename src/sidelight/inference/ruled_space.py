@@ -1,8 +1,8 @@
-"""The outputs of a space under rules: hard rules leave outputs out, soft ones charge for what breaks them.
+"""The outputs of a space under rules: hard rules exclude outputs, and soft rules charge for violations.
 
-So a learner that asks for the best output, with a cost or without, gets the best one under the rules, in training as
-in prediction: inference-based training (Punyakanok, Roth, Yih and Zimak 2005), and J-LIS with constrained inference
-(Chang et al. 2010). The score of an output is then  w·Φ(x, y) − Σ_k ρ_k · (how often y breaks soft rule k).
+So a learner that searches the best output, with or without a cost, gets the best one under the rules, in training as in
+prediction: inference-based training (Punyakanok, Roth, Yih and Zimak 2005), and J-LIS with constrained inference (Chang
+et al. 2010). The score of an output is then  w·Φ(x, y) − Σ_k ρ_k · (how often y breaks soft rule k).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sidelight.spaces import AnyCost, Paths, Space, sums
 
 @dataclass(frozen=True, slots=True)
 class RuledSpace:
-    """Outputs of a space, with the rules about each input."""
+    """Outputs of a space, with the rules of each input."""
 
     space: Space
     inputs: AnyRuled  # the same inputs, in the same order
@@ -61,7 +61,7 @@ class RuledSpace:
         rng: np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> Paths:
-        """The best output of each input under its rules; raises `Infeasible` where hard rules leave none."""
+        """The best output of each input under its rules; raises `Infeasible` if hard rules leave none."""
         if rng is not None:
             raise Intractable("ties are not broken at random under rules; leave random_ties and restarts out")
         space, raised = self.space, scores
@@ -76,11 +76,11 @@ class RuledSpace:
         return Paths(labels, np.array([one.value for one in solutions]), targets)
 
     def score(self, scores: Any, labels: Ids, *, n_jobs: int | None = None) -> Floats:
-        """The score of a given output of each input, less what it is charged for soft rules. # [N]"""
+        """The score of a given output of each input, minus the penalties of soft rules. # [N]"""
         return self.space.score(scores, labels, n_jobs=n_jobs) - self.charges(labels)
 
     def charges(self, labels: Ids) -> Floats:
-        """What each output is charged for soft rules that it breaks. # [N]"""
+        """The penalties of each output for broken soft rules. # [N]"""
         out = np.zeros(len(self.inputs))
         prices = [0.0 if price == np.inf else price for price in self.penalties]
         for i, degrees in self.inputs.degrees(labels, self.starts, [price > 0.0 for price in prices]):
@@ -95,7 +95,7 @@ class RuledSpace:
         return fits
 
     def feasible(self, *, n_jobs: int | None = None) -> NDArray[np.bool_]:
-        """Whether masks and hard rules leave each input any output. # [N]"""
+        """Whether each input has an output under masks and hard rules. # [N]"""
         fits = self.space.feasible(n_jobs=n_jobs)
         return np.array([bool(fits[i]) and self._has_output(i) for i in range(len(fits))], dtype=bool)
 
@@ -103,7 +103,7 @@ class RuledSpace:
         raise Intractable("outputs are not drawn at random under rules; give rules_in='prediction'")
 
     def zero_scores(self) -> Any:
-        """Scores under which all outputs are alike."""
+        """Scores under which all outputs are equal."""
         zero: Any = self.space
         return zero.zero_scores()
 

@@ -1,4 +1,6 @@
-"""Inputs whose decisions are variables, with rules about each: what `ruled.RuledInputs` is for sequences."""
+"""Inputs whose decisions are variables, with the rules of each: the counterpart of `ruled_inputs.RuledInputs` for
+sequences.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,15 @@ Variable = tuple[str, Any]  # kind and key
 
 @dataclass(frozen=True, slots=True)
 class RuledVariables:
-    """Inputs, what their variables are called, and the rules about each; a choice is a label of a kind."""
+    """Inputs, the names of their variables, and the rules of each; a choice is a label of a kind."""
 
     rules: tuple[Rule, ...]
-    domains: Mapping[str, Domain]  # of every kind, in their order
+    domains: Mapping[str, Domain]  # of every kind, in order
     xs: tuple[Any, ...]
     called: tuple[tuple[Variable, ...], ...]
-    numbers: tuple[tuple[int, ...], ...]  # of the rules about each input
-    places: tuple[int, ...]  # of the inputs in what the user gave: errors call them by these
-    said: dict[tuple[int, int], Expr] = field(default_factory=dict)  # by place and rule: what it says
+    numbers: tuple[tuple[int, ...], ...]  # numbers of the rules of each input
+    places: tuple[int, ...]  # numbers of the inputs in the user's data, for errors
+    expressions: dict[tuple[int, int], Expr] = field(default_factory=dict)  # by place and rule: its expression
 
     @classmethod
     def of(
@@ -44,7 +46,7 @@ class RuledVariables:
         *,
         places: Sequence[int] | None = None,
     ) -> RuledVariables:
-        """Rules for all inputs, and those of each."""
+        """Common rules, and the rules of each input."""
         each = [dict.fromkeys([*common, *(own[i] if own is not None else ())]) for i in range(len(xs))]
         every = tuple(dict.fromkeys([*common, *(rule for mine in each for rule in mine)]))
         number = {rule: k for k, rule in enumerate(every)}
@@ -85,14 +87,14 @@ class RuledVariables:
         return solutions
 
     def counted(self, labels: Ids, starts: Ints) -> list[float]:
-        """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
+        """The penalties learned from outputs, each from the inputs of its rule; fixed penalties are unchanged."""
         return counted_by(self, labels, starts)
 
-    def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
-        """How often each output breaks the rules that are asked for, by their numbers, input by input."""
+    def degrees(self, labels: Ids, starts: Ints, needed: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
+        """The violations of the `needed` rules by each output, by rule number, input by input."""
         broken = []
         for i, x in enumerate(self.xs):
-            mine = [k for k in self.numbers[i] if asked[k]]
+            mine = [k for k in self.numbers[i] if needed[k]]
             if mine:
                 y = self._known(i, labels[starts[i] : starts[i + 1]])
                 often = {k: self.rules[k].violations(x, y, example=self.places[i]) for k in mine}
@@ -100,7 +102,7 @@ class RuledVariables:
         return broken
 
     def _known(self, i: int, choices: Ids) -> Groups:
-        """The output of an input as rules read it."""
+        """The output of an input in the form for rules."""
         labels = (choices - np.array(self._first(i), dtype=np.int64)).tolist()
         members: dict[str, dict[Any, Any]] = {kind: {} for kind in self.domains}
         for (kind, key), label in zip(self.called[i], labels):
@@ -109,10 +111,10 @@ class RuledVariables:
 
     def _says(self, i: int, k: int) -> Expr:
         place = self.places[i]
-        if (place, k) not in self.said:
+        if (place, k) not in self.expressions:
             y = symbolic_groups(self.called[i], self.domains)
-            self.said[place, k] = self.rules[k].on(self.xs[i], y, example=place)
-        return self.said[place, k]
+            self.expressions[place, k] = self.rules[k].on(self.xs[i], y, example=place)
+        return self.expressions[place, k]
 
     def _first(self, i: int) -> list[int]:
         """The first choice of the kind of every variable."""
@@ -124,12 +126,12 @@ class RuledVariables:
 
 
 def groups_of(members: Mapping[str, Mapping[Any, Any]]) -> Groups:
-    """An output by kind and key, as rules read it."""
+    """An output by kind and key, in the form for rules."""
     return Groups({kind: VariableGroup(kind, group) for kind, group in members.items()})
 
 
 def symbolic_groups(called: Sequence[Variable], domains: Mapping[str, Domain]) -> Groups:
-    """An output that is not known yet, for rules to speak of."""
+    """A symbolic output, on which rules are read."""
     members: dict[str, dict[Any, Any]] = {kind: {} for kind in domains}
     for number, (kind, key) in enumerate(called):
         members[kind][key] = ChosenVariable(number, domains[kind])

@@ -1,6 +1,6 @@
-"""Other libraries' objects as inputs, evidence, votes and rules: spaCy, Snorkel, skweak; and inputs of ONNX graphs.
+"""Objects of other libraries as inputs, evidence, votes and rules: spaCy, Snorkel, skweak; and inputs of ONNX graphs.
 
-None of these libraries is needed to import this; `spacy_component` is the pipeline component for spaCy.
+Importing this module needs none of these libraries. `spacy_component` is the pipeline component for spaCy.
 """
 
 from sidelight.interop.snorkel_votes import snorkel_functions, votes_of_matrix

@@ -1,4 +1,4 @@
-"""Snorkel's labelling functions, and its label matrix, as votes: whole numbers for classes, -1 for no vote."""
+"""Labelling functions and label matrices of Snorkel as votes: integers for classes, -1 for no vote."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Names = Sequence[Any] | Mapping[int, Any] | None
 def snorkel_functions(
     functions: Iterable[Any], *, labels: Names = None, point: Callable[[Any], Any] | None = None
 ) -> list[LabellingFunction]:
-    """Labelling functions for `sidelight.votes`, of Snorkel's, by their names.
+    """Labelling functions for `sidelight.votes` from Snorkel's labelling functions, by name.
 
-    `labels` names the classes 0, 1, …: a list, or {number: label}; otherwise they stay numbers. `point` makes of an
-    input the data point that the functions expect, such as `lambda x: SimpleNamespace(text=" ".join(x))`. Whatever has
-    a name and returns a number when it is called with a data point will do.
+    `labels` names the classes 0, 1, …: a list, or {number: label}; otherwise classes remain numbers. `point` turns an
+    input into the data point that the functions expect, such as `lambda x: SimpleNamespace(text=" ".join(x))`. Any
+    callable with a name that returns a number for a data point works.
 
     >>> def short(x): return 1 if len(x) < 3 else -1
     >>> [one(["hi", "ann"]) for one in snorkel_functions([short], labels=["spam", "ham"])]
@@ -41,8 +41,8 @@ def snorkel_functions(
         name = getattr(function, "name", None) or getattr(function, "__name__", None)
         if not callable(function) or not isinstance(name, str):
             raise DataError(f"{shown(function)} among the functions", remedy="give Snorkel's LabelingFunction")
-        asked = partial(_vote, function=function, name=name, labels=labels, point=point)
-        functions_of_rows.append(LabellingFunction(asked, name, "sentence"))
+        voter = partial(_vote, function=function, name=name, labels=labels, point=point)
+        functions_of_rows.append(LabellingFunction(voter, name, "sentence"))
     return functions_of_rows
 
 
@@ -55,10 +55,10 @@ def votes_of_matrix(
     gold: Sequence[Gold] = (),
     gold_matrix: Any = None,
 ) -> Votes:
-    """The votes in a label matrix, as Snorkel's appliers make it. # [N, functions]
+    """The votes in a label matrix, as made by Snorkel's appliers. # [N, functions]
 
-    `names` are those of the functions (`function0`, … unless given), `labels` as for `snorkel_functions`. `gold_matrix`
-    has the votes on the inputs of `gold`, which show how far each function can be trusted.
+    `names` are the names of the functions (by default `function0`, …); `labels` is as for `snorkel_functions`.
+    `gold_matrix` has the votes on the inputs of `gold`, which show the reliability of each function.
 
     >>> found = votes_of_matrix([["hi"], ["cheap", "pills"]], [[1, -1], [-1, 0]], labels=["spam", "ham"])
     >>> [piece.votes for piece in found]
@@ -79,12 +79,12 @@ def votes_of_matrix(
 
 
 def _voted(x: Any, row: Sequence[int], names: Sequence[str], labels: Names) -> Voted:
-    said = [_label(number, name, labels) for name, number in zip(names, row)]
-    return single_votes(x, {name: None if vote is None else [vote] for name, vote in zip(names, said)})
+    votes = [_label(number, name, labels) for name, number in zip(names, row)]
+    return single_votes(x, {name: None if vote is None else [vote] for name, vote in zip(names, votes)})
 
 
 def _numbers(matrix: Any, rows: int, what: str) -> Ints:
-    """A matrix of whole numbers with so many rows."""
+    """A matrix of integers with the given number of rows."""
     try:
         votes = np.asarray(matrix)
     except ValueError:  # rows of different lengths
@@ -103,7 +103,7 @@ def _vote(
 
 
 def _label(number: Any, name: str, labels: Names) -> Any:
-    """The label of a number that a function returned; None where it abstains."""
+    """The label of a number that a function returned; None if it abstains."""
     if isinstance(number, bool) or not isinstance(number, int | np.integer):
         raise DataError(f"the function {name!r} returned {shown(number)}", remedy="return a class, or -1 to abstain")
     if number == ABSTAIN:

@@ -1,9 +1,9 @@
-"""The component "sidelight" of spaCy pipelines: a model that labels the tokens of Docs, many Docs at a time.
+"""The component "sidelight" of spaCy pipelines: a model labels the tokens of Docs, in batches of Docs.
 
     nlp.add_pipe("sidelight", config={"model": "names.sidelight"})
 
-The model is read when it is first needed, so a saved pipeline opens where that file is gone: it has its own copy. Files
-hold arrays and JSON, nothing that is run when it is read. Rules are Python, so a pipeline holds the name of their file.
+The model is read on first use. A saved pipeline has its own copy, so it works without the original file. Files hold
+arrays and JSON; no code is run when they are read. Rules are Python, so a pipeline stores only the name of their file.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ MODEL = "model.sidelight"  # the file in the folder of a saved pipeline
 class SpacyComponent:
     """Labels the tokens of Docs.
 
-    - model: a file of a `Tagger` or a `SegmentTagger`; or give the estimator itself to `use`.
-    - labels: where its labels go: "ents" (chunks of BIO or another scheme; else runs of a label other than O), "tag",
-      "pos", or "_.name", an extension of tokens.
-    - columns: the attributes of tokens that the model reads, as it was trained.
+    - model: a model file of a `Tagger` or a `SegmentTagger`; or pass the estimator itself to `use`.
+    - labels: where labels are written: "ents" (chunks of BIO or another scheme; else runs of a label other than O),
+      "tag", "pos", or "_.name", an extension of tokens.
+    - columns: the attributes of tokens that the model reads, as in training.
     - rules: a file of rules that the labels obey; `use` takes a list of rules.
-    - keep: entities that a Doc has already (of an EntityRuler, say) stay, and the others are found around them.
+    - keep: existing entities of a Doc (for example from an EntityRuler) are kept, and others are found around them.
     - n_jobs: threads, -1 for all cores.
     """
 
@@ -72,16 +72,16 @@ class SpacyComponent:
         self._error_handler: Callable[..., Any] = raise_error
 
     def use(self, fitted: Any, *, rules: Sequence[Rule] | None = None) -> Self:
-        """Take the model of a fitted estimator, or a model; and rules instead of those of the file."""
+        """Use the model of a fitted estimator, or a model; `rules` replace those of the file."""
         self._model = self._fit_for_docs(model_of(fitted))
         self._rules = self._rules if rules is None else tuple(rules)
         return self
 
     @property
     def model_(self) -> Model:
-        """The model; it is read from its file where it was not needed before.
+        """The model; it is read from its file on first use.
 
-        It is not called `model`, after which spaCy asks every component that comes into a pipeline.
+        It is not named `model`, because spaCy reads this attribute of every component.
         """
         if self._model is None:
             if self._file is None:
@@ -92,14 +92,14 @@ class SpacyComponent:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """What labels obey."""
+        """The rules of predictions."""
         if self._rules is None:
             self._rules = () if self._rules_file is None else tuple(read_rules(self._rules_file))
         return self._rules
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that Docs get: of entities, or of tokens; none before there is a model."""
+        """The labels that Docs can get, of entities or of tokens; empty without a model."""
         if self._model is None and not (self._file and Path(self._file).is_file()):  # a pipeline that is being loaded
             return ()
         classes = tuple(map(str, self.model_.labels.classes))
@@ -129,23 +129,23 @@ class SpacyComponent:
         return Scorer.score_token_attr(examples, self.place.removeprefix(EXTENSION), **own)  # type: ignore[no-any-return]
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model into a folder; the settings are those of the pipeline."""
+        """Write the model into a folder; the pipeline stores the settings."""
         Path(path).mkdir(exist_ok=True)
         save_model(self.model_, Path(path, MODEL))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
-        """Take the model of a folder."""
+        """Read the model from a folder."""
         self._model = self._fit_for_docs(load_model(Path(path, MODEL)))
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The file of the model."""
+        """The bytes of the model file."""
         with tempfile.TemporaryDirectory() as folder:
             self.to_disk(folder)
             return Path(folder, MODEL).read_bytes()
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Self:
-        """Take the model of such a file."""
+        """Read the model from the bytes of a model file."""
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, MODEL).write_bytes(data)
             return self.from_disk(folder)
@@ -154,7 +154,7 @@ class SpacyComponent:
         return self._error_handler
 
     def set_error_handler(self, handler: Callable[..., Any]) -> None:
-        """What is called with a batch of Docs that cannot be labelled; unless set, the error is raised."""
+        """Set the function to call with a batch of Docs that cannot be labelled; by default the error is raised."""
         self._error_handler = handler
 
     def _label(self, docs: Sequence[Any]) -> None:
@@ -177,16 +177,16 @@ class SpacyComponent:
         return Constrained(self.model_, rules, n_jobs=self.n_jobs).predict(inputs)
 
     def _entities_stay(self, x: Sentence, y: Labels) -> Expr:
-        """Entities that are there have their labels, or are outside where the model does not have these."""
+        """Clamps for existing entities: their labels, or "outside" if the model does not know these."""
         scheme: Any = self._scheme
         known = set(self.model_.labels.classes)
-        told: list[Any] = []
+        clamps: list[Any] = []
         for chunk in _entities(x.tokens.doc) if isinstance(x.tokens, DocTokens) else ():
             if known.issuperset(chunk_labels(chunk, scheme)):
-                told += chunk_told(y, chunk, scheme)
+                clamps += chunk_told(y, chunk, scheme)
             else:
-                told += [y[t] == OUTSIDE for t in range(chunk[0], chunk[1])]
-        return every(told)
+                clamps += [y[t] == OUTSIDE for t in range(chunk[0], chunk[1])]
+        return every(clamps)
 
     def _set_entities(self, doc: Any, labels: Sequence[str]) -> None:
         entities = spans([labels], scheme="runs" if self._scheme is None else self._scheme)
@@ -213,7 +213,7 @@ class SpacyComponent:
         return scheme_of(self.model_.labels.classes)
 
     def _fit_for_docs(self, model: Model) -> Model:
-        """The model as it is; raises `DataError` where it cannot label the tokens of Docs."""
+        """The model unchanged; raises `DataError` if it cannot label the tokens of Docs."""
         if not model.sequences or model.structure.outputs_are not in ("chains", "segments"):
             remedy = "give that of a Tagger or a SegmentTagger"
             raise DataError(f"a model of {model.structure.outputs_are} labels no tokens", remedy=remedy)

@@ -1,7 +1,6 @@
-"""spaCy Docs as inputs, and their annotation as evidence.
+"""spaCy Docs as inputs, and their annotations as evidence.
 
-What a Doc holds is known token by token: its entities or tags may be set, or missing. So it is Gold, Partial or
-Unlabeled, whichever it says of itself.
+Entities or tags of a Doc may be set or missing for each token. So a Doc is Gold, Partial or Unlabeled.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from sidelight.errors import DataError
 from sidelight.evaluate.schemes import SCHEMES, SchemeName, written
 from sidelight.evidence import Evidence, Gold, Partial, Unlabeled
 
-EXTENSION = "_."  # a place that begins so is an attribute of tokens that the user has registered
+EXTENSION = "_."  # prefix of token attributes registered by the user
 PLACES = "give 'ents', 'tag', 'pos', or '_.name' for an attribute that tokens have as an extension"
 MISSING = 0  # of token.ent_iob
 
 
 class DocTokens(list[Any]):
-    """The tokens of a Doc as an input: strings, or tuples of columns; `doc` is where they come from.
+    """The tokens of a Doc as an input: strings, or tuples of columns; `doc` is the Doc.
 
-    Labelling functions and rules of `span_functions` and `span_rule` look at the Doc itself.
+    Labelling functions of `span_functions` and rules of `span_rule` use the Doc itself.
     """
 
     __slots__ = ("doc",)
@@ -36,8 +35,8 @@ class DocTokens(list[Any]):
 def doc_inputs(docs: Any, *, columns: Sequence[str] = ("text",), vocab: Any = None) -> list[DocTokens]:
     """The tokens of Docs, as inputs of a `Tagger` or a `SegmentTagger`.
 
-    `columns` are attributes of tokens: with one of them a token is a string, with more a tuple. `docs` may be a DocBin,
-    whose Docs are made with `vocab`. Raises `DataError` for attributes that tokens do not have.
+    `columns` are attributes of tokens: with one column a token is a string, with more a tuple. `docs` may be a DocBin;
+    its Docs are created with `vocab`. Raises `DataError` for attributes that tokens do not have.
     """
     return [DocTokens(doc, checked_columns(columns)) for doc in _listed(docs, vocab)]
 
@@ -50,7 +49,7 @@ def doc_evidence(
     scheme: SchemeName = "BIO",
     vocab: Any = None,
 ) -> list[Evidence]:
-    """What Docs say of themselves: Gold where all tokens are annotated, Partial where some are, else Unlabeled.
+    """Evidence from the annotations of Docs: Gold if all tokens are annotated, Partial if some are, else Unlabeled.
 
     `labels` are "ents" (entities, written in `scheme`), "tag", "pos", or "_.name" for an extension of tokens. Docs
     without tokens are left out. The rest is as for `doc_inputs`.
@@ -62,7 +61,7 @@ def doc_evidence(
 
 
 def labels_of(doc: Any, place: str, scheme: SchemeName) -> list[Any]:
-    """The label of each token, None where it is missing."""
+    """The label of each token, None if it is missing."""
     if place == "ents":
         chunks = written([(one.start, one.end, one.label_) for one in doc.ents], len(doc), scheme)
         return [None if token.ent_iob == MISSING else label for token, label in zip(doc, chunks)]
@@ -79,7 +78,7 @@ def check_place(place: Any) -> None:
 
 
 def checked_columns(columns: Sequence[str]) -> list[str]:
-    """Names of attributes of tokens; raises `ValueError` where they are not a list of names."""
+    """Names of attributes of tokens; raises `ValueError` if this is not a list of names."""
     names = [] if isinstance(columns, str) or not is_listed(columns) else list(columns)
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError(f"columns is {shown(columns)}; give a list of attributes of tokens, such as ['text', 'tag_']")
@@ -94,7 +93,7 @@ def _evidence(x: DocTokens, labels: list[Any]) -> Evidence:
 
 
 def _listed(docs: Any, vocab: Any) -> Iterable[Any]:
-    """Docs one by one; raises `DataError` for what are none."""
+    """Docs one by one; raises `DataError` for other values."""
     if hasattr(docs, "get_docs"):
         if vocab is None:
             raise DataError("a DocBin has no vocabulary", remedy="give vocab=nlp.vocab")

@@ -1,8 +1,8 @@
-"""What finds spans in spaCy Docs, as labelling functions and as rules.
+"""Components that find spans in spaCy Docs, as labelling functions and as rules.
 
 A finder is a Matcher or a PhraseMatcher, a pipeline component that sets entities or spans (EntityRuler, SpanRuler, an
-annotator of skweak), the name of spans that Docs hold already, or a function of a Doc. It is asked about the Doc of an
-input, or about one made of its words.
+annotator of skweak), the name of an existing span group, or a function of a Doc. It is applied to the Doc of an input,
+or to a Doc made of its words.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from sidelight.voting import LabellingFunction
 
 Chunk = tuple[int, int, str]  # first token, one past the last, label
 FINDERS = "give a Matcher, an EntityRuler, an annotator of skweak, or a function of a Doc"
-RULE_SCHEMES = ("BIO", "BIOES", "BILOU")  # in IOB1 the labels of a chunk depend on the one before it
+RULE_SCHEMES = ("BIO", "BIOES", "BILOU")  # in IOB1 the labels of a chunk depend on the previous chunk
 
 
 def span_functions(finders: Any, *, vocab: Any = None, single: bool = False) -> list[LabellingFunction]:
     """Labelling functions for `sidelight.votes`, one for each finder.
 
-    `finders` is a list of finders that have names, or {name: finder}; what combines several annotators of skweak is
-    taken apart. Spans vote with their labels, longer ones first where two overlap. `vocab` makes the Docs of inputs
-    that are lists of words, where the finder has none of its own. With `single` a finder votes on the input as a whole
-    by the label of its one span; a span of a part of the Doc will do.
+    `finders` is a list of finders with names, or {name: finder}; a combination of several annotators of skweak is split
+    up. Spans vote with their labels; of two overlapping spans the longer one votes. `vocab` is used to create Docs for
+    inputs that are lists of words, if the finder has no vocabulary. With `single`, a finder votes on the whole input,
+    by the label of its only span, which may cover part of the Doc.
     """
     return [
         LabellingFunction(
@@ -43,11 +43,11 @@ def span_functions(finders: Any, *, vocab: Any = None, single: bool = False) -> 
 
 
 def span_rule(finder: Any, *, name: str | None = None, scheme: SchemeName | None = "BIO", vocab: Any = None) -> Rule:
-    """The rule that what a finder finds is a chunk with its label: these tokens, and no others.
+    """The rule that each span of a finder is a chunk with its label: these tokens, and no others.
 
-    `scheme` is that of the model's labels; None where a chunk is a run of one label. The rule is hard unless made soft:
-    `span_rule(ruler).soft(2.0)` costs 2 for every label that differs. It raises `DataError` where it finds a label that
-    the model does not have.
+    `scheme` is the scheme of the model's labels; None if a chunk is a run of one label. The rule is hard by default;
+    `span_rule(ruler).soft(2.0)` costs 2 for every label that differs. It raises `DataError` for a label that the model
+    does not have.
     """
     if scheme is not None and not is_among(scheme, RULE_SCHEMES):
         raise ValueError(f"scheme is {shown(scheme)}; give one of {', '.join(RULE_SCHEMES)}, or None")
@@ -57,7 +57,7 @@ def span_rule(finder: Any, *, name: str | None = None, scheme: SchemeName | None
 
 
 def chunks_of(x: Any, *, finder: Any, vocab: Any = None) -> list[Chunk]:
-    """What a finder finds in an input, in order and without overlaps."""
+    """The spans of a finder in an input, in order and without overlaps."""
     from spacy.tokens import Span
     from spacy.util import filter_spans
 
@@ -74,13 +74,13 @@ def _found(finder: Any, doc: Any) -> Iterable[Any]:
         return finder(doc, as_spans=True)  # type: ignore[no-any-return]
     if isinstance(finder, str):
         return doc.spans.get(finder, ())  # type: ignore[no-any-return]
-    own = doc.copy()  # a component writes to the Doc that it is given
+    own = doc.copy()  # a component writes to its Doc
     own.ents = ()
     spans = finder(own)
     if not isinstance(spans, Doc):
         return spans  # type: ignore[no-any-return]
     group = getattr(finder, "key", None) or getattr(finder, "name", None)
-    return list(spans.spans.get(group, spans.ents))  # a group lives as long as its Doc
+    return list(spans.spans.get(group, spans.ents))  # a span group lives as long as its Doc
 
 
 def _doc_of(x: Any, finder: Any, vocab: Any) -> Any:
@@ -103,22 +103,24 @@ def _inclusive(find: Callable[[Any], list[Chunk]], x: Any) -> list[tuple[int, in
 
 
 def _whole_label(find: Callable[[Any], list[Chunk]], x: Any) -> str | None:
-    """The label of the one span; None where there is none, or where spans have different labels."""
+    """The common label of all spans; None if there are no spans, or if their labels differ."""
     labels = {label for _, _, label in find(x)}
     return labels.pop() if len(labels) == 1 else None
 
 
 def _are_chunks(x: Sentence, y: Labels, *, find: Callable[[Any], list[Chunk]], scheme: SchemeName | None) -> Expr:
-    return every(told for chunk in find(x) for told in chunk_told(y, chunk, scheme))
+    return every(condition for chunk in find(x) for condition in chunk_told(y, chunk, scheme))
 
 
 def chunk_told(y: Labels, chunk: Chunk, scheme: SchemeName | None) -> list[Any]:
-    """What it says of labels that tokens are a chunk: which they have, and which the tokens beside them do not have."""
+    """The condition that tokens are a chunk: the labels that they have, and those that the neighbouring tokens do not
+    have.
+    """
     first, stop, label = chunk
-    told = [y[first + t] == one for t, one in enumerate(chunk_labels(chunk, scheme))]
+    conditions = [y[first + t] == one for t, one in enumerate(chunk_labels(chunk, scheme))]
     goes_on = label if scheme is None else f"I-{label}"
     beside = [t for t in (first - 1, stop) if 0 <= t < len(y)] if scheme is None else range(stop, min(stop + 1, len(y)))
-    return told + [y[t] != goes_on for t in beside if scheme in ("BIO", None) and goes_on in _labels(y[t])]
+    return conditions + [y[t] != goes_on for t in beside if scheme in ("BIO", None) and goes_on in _labels(y[t])]
 
 
 def chunk_labels(chunk: Chunk, scheme: SchemeName | None) -> list[str]:
@@ -128,13 +130,13 @@ def chunk_labels(chunk: Chunk, scheme: SchemeName | None) -> list[str]:
 
 
 def _labels(label: Any) -> Sequence[Any]:
-    """The labels that a token may have whose label is not known yet; else its own."""
+    """The possible labels of a token whose label is open; else its own label."""
     domain = getattr(label, "domain", None)
     return (label,) if domain is None else domain.labels
 
 
 def _named(finders: Any) -> list[tuple[str, Any]]:
-    """Finders by their names, those that combine others taken apart."""
+    """Finders by name, with combined finders split up."""
     if isinstance(finders, Mapping):
         return list(finders.items())
     if not is_listed(finders):

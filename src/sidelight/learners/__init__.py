@@ -1,4 +1,4 @@
-"""Every learner: its options, what it takes, needs and heeds, and how a fit's data becomes the loop that learns.
+"""The learners: options, accepted evidence, requirements, settings in use, and the training loop for a fit's data.
 
-A family is one file. A loop that several families share is in `rounds`.
+Each family is one file. Loops that several families share are in `rounds`.
 """

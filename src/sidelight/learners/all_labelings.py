@@ -1,8 +1,8 @@
 """CL-SVM: a structural SVM on every candidate labeling as if it were Gold.
 
-There are as many copies of an input as its candidates and the allowed transitions leave labelings. They contradict each
-other, so that solving takes long and longer than in proportion: a sample of the copies is trained on first, and where
-the time it took foretells a long training, a warning says so.
+There is one copy of an input for each labeling that its candidates and the allowed transitions admit. The copies
+contradict each other, so training time grows more than linearly. So a sample of the copies is trained on first; if its
+time predicts a long training, a warning says so.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from sidelight.specs.fit_data import FitData
 
 SAMPLE = 500  # copies to train on for a measure of time …
 MANY = 4 * SAMPLE  # … where there are more than these
-GROWTH = 1.25  # time grows as this power of the number of copies: 1.1 to 1.4 where it was measured
+GROWTH = 1.25  # time grows as this power of the number of copies; measured: 1.1 to 1.4
 PATIENCE = 5.0  # seconds that a sample may take
-LONG = 10.0  # seconds that are worth a warning
+LONG = 10.0  # seconds of training from which there is a warning
 LOG_MANY = 40.0  # of labelings of one input that are not counted exactly
 MANY_TO_COUNT = np.exp(LOG_MANY)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClSvm(LearnerSpec):
-    """A structural SVM on every candidate labeling as if it were Gold; refuses more than `at_most` labelings."""
+    """A structural SVM that takes every candidate labeling for Gold; refuses more than `at_most` labelings."""
 
     name = "cl_svm"
     takes = ("candidates", "partial", "gold", "unlabeled")
     needs = frozenset({Need.BEST, Need.LISTS})
     heeds = frozenset({"cost", "loss", "prices"})
-    minimises = "as structural_svm, all labelings as Gold"
+    minimises = "as structural_svm, with all labelings as Gold"
     inference = "loss-augmented"
     stops = "duality gap"
     alone = ""
@@ -48,7 +48,7 @@ class ClSvm(LearnerSpec):
     at_most: int = option(5_000_000, low=1)
 
     def make(self, data: FitData) -> Learner:
-        """Raises `Intractable` where labelings are too many, `Infeasible` where there is none."""
+        """Raises `Intractable` if labelings are too many, `Infeasible` if there is none."""
         admitted, starts = admitted_of(data), data.rows.starts
         copies = float(np.sum(counted(starts, admitted, data.allowed)))
         if copies > self.at_most:
@@ -64,7 +64,7 @@ class ClSvm(LearnerSpec):
 
 
 def counted(starts: Ints, admitted: Bytes, allowed: Transitions | None) -> Floats:
-    """How many labelings each input has; very many are counted as e⁴⁰. # [N]
+    """The number of labelings of each input, at most e⁴⁰. # [N]
 
     >>> counted(np.array([0, 2]), np.array([[1, 1], [0, 1]], dtype=np.uint8), None).tolist()
     [2.0]
@@ -90,7 +90,7 @@ def expanded(starts: Ints, admitted: Bytes, allowed: Transitions | None = None) 
         if allowed is not None:
             options[0] &= allowed.start.astype(np.bool_)
             options[-1] &= allowed.end.astype(np.bool_)
-            for t in range(len(options) - 1, 0, -1):  # leave out what cannot be gone on from
+            for t in range(len(options) - 1, 0, -1):  # leave out labels without an allowed continuation
                 options[t - 1] &= between[:, options[t]].any(axis=1)
         paths = np.flatnonzero(options[0]).astype(np.int32)[:, None]
         for later in options[1:]:
@@ -103,7 +103,7 @@ def expanded(starts: Ints, admitted: Bytes, allowed: Transitions | None = None) 
 
 
 def foretold(seconds: float, sample: int, copies: int) -> float:
-    """How long a training takes where a sample of its copies took so many seconds.
+    """The predicted time of a training, from the seconds for a sample of its copies.
 
     >>> round(foretold(2.0, 500, 5000))
     36
@@ -127,7 +127,7 @@ def _warn_if_long(data: FitData, which: Ints, labels: Ids) -> None:
 
 
 def _trained(data: FitData, which: Ints, labels: Ids, sample: Ints) -> tuple[float, bool]:
-    """The seconds that a training on some of the copies took, and whether it came to its end."""
+    """The seconds of a training on some of the copies, and whether it converged."""
     ends = np.cumsum(data.rows.lengths[which])
     tokens = [np.arange(end - length, end) for end, length in zip(ends[sample], data.rows.lengths[which[sample]])]
     learner = svm_on(data, which[sample], labels[np.concatenate(tokens)])

@@ -27,7 +27,7 @@ BASES: dict[str, type[LearnerSpec]] = {one.name: one for one in (*_MARGINS, *_ON
 
 
 def base_of(base: Any, name: str) -> LearnerSpec:
-    """A base with its options; raises ValueError where it has a beta, which is that of the learner over it."""
+    """A base with its options; raises ValueError if it has a beta, which is that of the learner over it."""
     if isinstance(base, LearnerSpec):
         own = base.em().beta if isinstance(base, HmmSpec) else None
         if own is not None:

@@ -36,7 +36,7 @@ SOLVERS, CHARGES, INITIAL = ("two_slack", "dual_coordinate"), ("completion", "ca
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateSpec(LearnerSpec):
-    """What CLLP and MMS share."""
+    """The base of CLLP and MMS."""
 
     takes = ("candidates", "partial", "gold", "unlabeled")
     heeds = frozenset({"cost", "prices", "states", "chunks"})
@@ -76,7 +76,7 @@ class CandidateSpec(LearnerSpec):
 
     @property
     def begins(self) -> Initial:
-        """Whose labels are begun with."""
+        """The learner that provides the initial labels."""
         return "random"
 
     @property
@@ -130,11 +130,11 @@ class CandidateSpec(LearnerSpec):
         )
 
     def options_under(self, settings: Settings) -> CandidateOptions:
-        """Its options, with what the estimator was asked for; raises ValueError for what means nothing to it."""
+        """Its options, combined with the estimator's settings; raises ValueError for settings that it does not use."""
         name, options = self.name, replace(self.options, seed=settings.seed)
         changed = [setting for setting, usual in USUAL.items() if getattr(settings, setting) != usual]
         if "tolerance" in changed:
-            problem = f"{name} solves to a precision of its own, and tolerance is {settings.tolerance}"
+            problem = f"{name} has its own precision, and tolerance is {settings.tolerance}"
             raise ValueError(f"{problem}; leave it out, or set the learner's threshold")
         if "random_ties" in changed:
             raise ValueError(f"{name} takes the first of outputs that tie, and random_ties is set; leave it out")
@@ -164,7 +164,7 @@ class CandidateSpec(LearnerSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenSpec(CandidateSpec):
-    """Those whose solver, charge and first labels can be chosen."""
+    """The base of learners with options for solver, charge and initial labels."""
 
     solver: str = option("two_slack", among=SOLVERS)
     charge: str = option("completion", among=CHARGES)
@@ -185,15 +185,15 @@ class ChosenSpec(CandidateSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class Cllp(ChosenSpec):
-    """Candidate labels for local parts, margins inside and outside them (CLLP).
+    """Candidate labels for local parts: margins inside and outside the candidates (CLLP).
 
-    If the evidence has no initial labels of its own, `initial` says which admitted labels training begins with: the
-    best ones of a "partial_crf" on the same evidence (if there is Gold, other inputs count a tenth in it), or "random"
-    ones. With random labels the first rounds are solved roughly, so that these labels can be left. `cllp_as_printed` is
-    the paper's own form.
+    If the evidence has no initial labels of its own, `initial` chooses them among the admitted labels: the best ones of
+    a "partial_crf" on the same evidence (if there is Gold, other inputs count a tenth in it), or "random" ones. With
+    random labels the first rounds are solved roughly, so that training can leave these labels. `cllp_as_printed` is the
+    paper's own form.
 
-    `inside` is C1 divided by C2, the price of the evidence: above 0; the larger it is, the more training keeps the
-    labels that it began with. `charge` says what an output outside the candidates pays for: labels unlike the
+    `inside` is C1 / C2, above 0, where C2 is the price of the evidence; the larger it is, the more training keeps its
+    initial labels. `charge` says what an output outside the candidates pays for: labels that differ from the
     "completion", as in the paper, or only parts outside their "candidates", as in `mms`. `wrong` says what is counted:
     wrong "tokens", by the estimator's `cost`, or wrong "parts", one for each chunk with a wrong label (0/1 loss).
 
@@ -201,7 +201,7 @@ class Cllp(ChosenSpec):
     t1 are the same unless they are given; `discount` is d. `solver` is "two_slack" or "dual_coordinate".
 
     Of the estimator's settings, `max_completions` (30 by default) and `decrease` (1e-4 by default) are used, and
-    `violation` with "dual_coordinate" only. The loss is always the hinge. `tolerance` and `random_ties` mean nothing
+    `violation` with "dual_coordinate" only. The loss is always the hinge. `tolerance` and `random_ties` have no meaning
     here and are refused.
     """
 
@@ -233,13 +233,13 @@ class Cllp(ChosenSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class CllpAsPrinted(CandidateSpec):
-    """CLLP as the paper prints it: random labels to begin with, the last model's weights (Li, Zhang and Chen 2014).
+    """CLLP as the paper prints it: random initial labels, and the last model's weights (Li, Zhang and Chen 2014).
 
     `c1` and `c2` are C1 and C2 of all inputs together, as in SVM-HMM: each of N inputs has c2 / N times the price of
     its kind. The paper chooses both among 500, 650, …, 3200. `precision` is ε1 and ε2, which the paper calls large (by
     default two thirds of the loss at zero weights). After every round it is divided by the `discount` d, down to the
-    `threshold` (t1 and t2, chosen among 0.5, 1, …, 3). Every round ends with the solution of the 2-slack cutting
-    plane's last model, even if better weights were found before, and completes by it, even if it is zero.
+    `threshold` (t1 and t2, chosen among 0.5, 1, …, 3). Every round ends with the solution of the last
+    2-slack cutting-plane model, even if better weights were found before, and completes by it, even if it is zero.
     """
 
     name = "cllp_as_printed"
@@ -265,14 +265,14 @@ class CllpAsPrinted(CandidateSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class Mms(ChosenSpec):
-    """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010); options as with `cllp`.
+    """Maximum margin set: the best candidate against the best output outside (Luo and Orabona 2010).
 
     Parts outside their candidates cost one each, so the estimator's `cost` and `class_weight` are refused unless
-    `charge` is "completion".
+    `charge` is "completion". The options mean the same as in `cllp`.
     """
 
     name = "mms"
-    minimises = "½‖w‖² + C Σ margin between the best candidate and what is outside"
+    minimises = "½‖w‖² + C Σ margin between the best candidate and the best output outside"
     inference = "loss-augmented outside candidates, argmax inside"
     margins = "mms"
 
@@ -283,14 +283,14 @@ class Mms(ChosenSpec):
 class Naive(LearnerSpec):
     """A structural SVM on one label per token, drawn from its candidates.
 
-    The baseline of the papers: it learns what chance chose. With `initial` "partial_crf", the labels are instead the
-    best admitted ones of that model (see `cllp`).
+    This is the baseline of the papers: the labels are drawn at random. With `initial` "partial_crf" they are instead
+    the best admitted ones of that model (see `cllp`).
     """
 
     name = "naive"
     takes = ("candidates", "partial", "gold", "unlabeled")
     heeds = frozenset({"cost", "loss", "prices", "chunks"})
-    minimises = "as structural_svm, labels picked"
+    minimises = "as structural_svm, on the labels drawn"
     inference = "loss-augmented"
     stops = "duality gap"
     alone = ""

@@ -5,11 +5,11 @@
         ŷ = argmax_y w·Φ(x, y) − Σ_k ρ_k d_k(x, y)  for every unlabelled x, within what is admitted;  T = {(x, ŷ)}
         (w, ρ) = β (w_0, ρ_0) + (1 − β) learn(T)
 
-With β none, w = learn(L and T) instead, where T counts by its price. Without rules this is hard EM for a discriminative
-model. Of an HMM it is hard EM under rules (`rounds.hmm`); any other base is asked only for weights from labelled
-inputs, again and again: a round is one cycle, the first is learn(L), and the last one where a completion repeats the
-one before. Rules come from the estimator (`Tagger(rules=…)`) and from the evidence (`unlabeled(xs, rules=…)`); the base
-is a name, or a recipe with options of its own, as `codl(base=hmm(rare=1))`.
+Without β, w = learn(L and T) instead, where T has its price. Without rules, this is hard EM for a discriminative model.
+For an HMM it is hard EM under rules (`rounds.hmm`). Any other base only has to learn weights from labelled inputs,
+repeatedly: a round is one cycle, the first is learn(L), and training ends when a completion repeats the previous one.
+Rules come from the estimator (`Tagger(rules=…)`) and from the evidence (`unlabeled(xs, rules=…)`); the base is a name,
+or a recipe with options, such as `codl(base=hmm(rare=1))`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from sidelight.structures.labels.encoding import Encoded
 
 @dataclass(frozen=True, kw_only=True)
 class RuledSpec(LearnerSpec):
-    """What learners share that drive another one under rules."""
+    """The base of learners that drive another one under rules."""
 
     takes = ("gold", "partial", "candidates", "unlabeled")
     and_takes = ", rules"
@@ -89,7 +89,7 @@ class CodlSpec(RuledSpec):
 
     inference = "argmax under rules"
     step_size = "as its base"
-    stops = "no label changes, over an HMM relative decrease, or cycles"
+    stops = "no label changes (over an HMM: relative decrease), or cycles"
     no_partial_fit = "use fit"
     compile_seconds = 1.0
     mix_logs = False
@@ -101,7 +101,7 @@ class CodlSpec(RuledSpec):
             problem = f"the base is {self.base.name}, and {self.name} labels what a base learns from"
             raise ValueError(f"{problem}; give crf or another")
         if isinstance(self.base, RuledSpec):
-            raise ValueError(f"the base is {self.base.name}, which has a base of its own; give that one")
+            raise ValueError(f"the base is {self.base.name}, which has its own base; give that one")
 
     @property
     def share(self) -> float | None:
@@ -124,7 +124,7 @@ class CodlSpec(RuledSpec):
     def longest(self) -> int | None:
         return self.base_spec.longest
 
-    def told(self) -> Mapping[str, Any]:
+    def stored_options(self) -> Mapping[str, Any]:
         return {"base": self.base_spec.name, "beta": self.share, "cycles": self.cycles}
 
     def needed(self) -> Mapping[Need, str]:
@@ -159,15 +159,15 @@ class CodlSpec(RuledSpec):
 class Codl(CodlSpec):
     """Constraint-driven learning: rules choose the labels that a model learns from (Chang, Ratinov and Roth 2007).
 
-    In each of `cycles`, unlabelled inputs get the labels that are best under the rules and the present model. A new
-    model is learned from these labels, by the learner `base`, and mixed with the model of Gold: `beta` times the model
-    of Gold and 1 − `beta` times the new one. With `beta` none, one model learns from Gold and completed inputs
-    together. If the base is "hmm", `beta` mixes probabilities, otherwise weights; `codl_as_printed` always mixes
-    weights. With the base "semi_crf" or "semi_svm" it is a learner of `SegmentTagger`.
+    In each of `cycles`, unlabelled inputs get the labels that are best under the rules and the present model. The
+    learner `base` learns a new model from these labels. It is mixed with the model of Gold: `beta` times the model of
+    Gold and 1 − `beta` times the new one. With `beta` none, one model learns from Gold and completed inputs together.
+    If the base is "hmm", `beta` mixes probabilities, otherwise weights; `codl_as_printed` always mixes weights. With
+    the base "semi_crf" or "semi_svm" it is a learner of `SegmentTagger`.
     """
 
     name = "codl"
-    minimises = "that of its base on Gold, and on max_y (score − penalties) elsewhere"
+    minimises = "the objective of its base on Gold, and on max_y (score − penalties) elsewhere"
 
     base: str | LearnerSpec = option("crf")
     beta: float | None = option(0.9, low=0, high=1)
@@ -181,8 +181,8 @@ class Codl(CodlSpec):
 class CodlAsPrinted(CodlSpec):
     """Constraint-driven learning as the thesis prints it: `beta` mixes weights, also of an HMM (Algorithm 8, line 8).
 
-    The weights of an HMM are logarithms of probabilities. So if one of two models gives something a probability near
-    zero, it is near zero in the mixture too, whatever the other model says. Everything else is as in `codl`.
+    The weights of an HMM are logarithms of probabilities. So if one of the two models has a probability near zero, it
+    is near zero in the mixture too, whatever the other model says. Everything else is as in `codl`.
     """
 
     name = "codl_as_printed"
@@ -293,7 +293,7 @@ class DrivenLearner(RoundByRound):
 
     @property
     def weights(self) -> Floats:
-        """Those of the last cycle."""
+        """The weights of the last cycle."""
         return self.now
 
     def learned_penalties(self) -> tuple[AnyRuled, list[float]]:
@@ -336,7 +336,7 @@ class DrivenLearner(RoundByRound):
         return {}, arrays | ({} if self.labels is None else {"labels": self.labels})
 
     def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        values.setdefault("done", False)  # earlier files do not say
+        values.setdefault("done", False)  # missing in earlier files
         whole_of(values, "rounds", low=1)
         self.now, self.first = (array_of(arrays, name, np.float64, [self.size]) for name in ("weights", "first"))
         self.penalties, self.first_penalties = (

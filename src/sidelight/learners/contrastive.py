@@ -37,11 +37,11 @@ COPIES = 10  # of an input, shuffled
 
 @dataclass(frozen=True, kw_only=True)
 class Contrastive(LearnerSpec):
-    """Contrastive estimation: inputs against their neighbours (Smith and Eisner 2005).
+    """Contrastive estimation: probability moves to inputs from their neighbours (Smith and Eisner 2005).
 
     `neighbours` are "swaps" (any adjacent pairs swapped, no token twice), "transpose" (one pair), "delete" (one token),
-    "delete_or_transpose", or "shuffle" (`copies` shuffled inputs, 10 by default). `start` is the spread of the first
-    weights if there is no Gold.
+    "delete_or_transpose", or "shuffle" (`copies` shuffled inputs, 10 by default). `start` is the spread of the
+    initial weights if there is no Gold.
     """
 
     name = "contrastive"

@@ -1,8 +1,8 @@
 """HMMs: supervised, and by EM from any mixture of labels.
 
-Gold is counted; what is Partial, Candidates or Unlabeled is completed within what it admits, and so is Gold where a
-label has several hidden states. An input counts as often as its weight says, times the price of its kind where one is
-given: without given prices, all kinds count alike. The loop is in `rounds.hmm`.
+Gold is counted. Partial, Candidates and Unlabeled inputs are completed within their admitted labelings, and so is Gold
+whose labels have several hidden states. The counts of an input are multiplied by its weight, and by the price of its
+kind if set; without prices, all kinds count equally. The loop is in `rounds.hmm`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from sidelight.specs.fit_data import FitData
 
 
 def completion_under_rules(data: FitData, *, beta: float | None, gamma: float) -> Ruled | None:
-    """How the E-steps of an HMM complete, or None where there are no rules.
+    """The completion of an HMM's E-steps under rules, or None without rules.
 
-    Raises `Intractable` where beliefs (gamma 0 and more) are asked for in second order.
+    Raises `Intractable` for beliefs (gamma ≥ 0) in second order.
     """
     inputs = data.ruled_inputs(data.to_complete())
     if not inputs.rules:
@@ -52,7 +52,7 @@ BETA = 0.9  # of EM beside inputs without labels
 
 @dataclass(frozen=True, slots=True)
 class EmPlan:
-    """What is done besides counting."""
+    """The EM options besides counting."""
 
     options: EmOptions = field(default_factory=lambda: EmOptions(iterations=0))
     start: str | None = None  # where EM begins: a name of `generative.hmm_starts`; None is gold, or uniform without any
@@ -99,7 +99,7 @@ class HmmSpec(LearnerSpec):
         _ = self.smoothing
 
     def em(self) -> EmPlan:
-        """What is done besides counting Gold."""
+        """The EM options besides counting Gold."""
         return EmPlan()
 
     def make(self, data: FitData) -> Learner:
@@ -111,7 +111,7 @@ class HmmSpec(LearnerSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class HiddenMarkov(HmmSpec):
-    """The hidden Markov model by counting Gold (Rabiner 1989; thesis 3.2.1).
+    """The hidden Markov model, estimated by counting Gold (Rabiner 1989; thesis 3.2.1).
 
     `emission` and `transition` are ways of smoothing: "none", "additive" (an amount for each entry), "mass" (an amount
     for each label, spread over the words), "uniform" and "unigram" (a share of another distribution), "witten_bell".
@@ -135,7 +135,7 @@ class HiddenMarkov(HmmSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class EmSpec(HmmSpec):
-    """What HMMs by EM share."""
+    """The base of HMMs trained by EM."""
 
     plain = "hmm"
 
@@ -155,13 +155,13 @@ class EmSpec(HmmSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class Em(EmSpec):
-    """The HMM by expectation maximisation (Dempster, Laird and Rubin 1977).
+    """The HMM, trained by expectation maximisation (Dempster, Laird and Rubin 1977).
 
     `start` is "gold", "uniform" (with some `noise`), "labels" (those of candidates), "emission", "em", "emission_em"
     or "min_greedy" (see `generative.hmm_starts`). With `beta`, the parameters are beta times those of Gold and 1 − beta
     times those of completed inputs (thesis Algorithm 8); with none, their counts are added. "auto" is 0.9 if there is
-    Gold, and the other inputs have neither labels nor a price of their own: the counts of many unlabelled inputs would
-    outweigh those of Gold. Otherwise "auto" is none. The other options are those of `hmm`.
+    Gold and the other inputs have neither labels nor a price of their own, because the counts of many unlabelled inputs
+    would outweigh those of Gold. Otherwise "auto" is none. The other options are those of `hmm`.
     """
 
     name = "em"
@@ -179,9 +179,10 @@ class Em(EmSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class HardEm(EmSpec):
-    """The HMM by hard EM: the best labeling is taken for the right one (thesis 2.5.1, 3.2.2).
+    """The HMM, trained by hard EM: the best labeling is treated as the right one (thesis 2.5.1, 3.2.2).
 
-    Options as for `em`. One iteration with `start` "em" is what Garrette and Baldridge 2012 call auto-supervised.
+    The options are those of `em`. One iteration with `start` "em" is what Garrette and Baldridge 2012 call
+    auto-supervised.
     """
 
     name = "hard_em"
@@ -197,9 +198,9 @@ class HardEm(EmSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class UnifiedEm(EmSpec):
-    """The HMM by unified EM: one gamma from −inf (hard EM) through 1 (EM) to inf (uniform) (thesis chapter 4).
+    """The HMM, trained by unified EM: gamma is −inf for hard EM, 1 for EM, inf for uniform (thesis chapter 4).
 
-    With `anneal_from`, gamma begins there and reaches its value in `anneal_steps`, by a "linear" or "geometric"
+    With `anneal_from`, gamma begins at that value and reaches its own in `anneal_steps`, by a "linear" or "geometric"
     schedule: deterministic annealing (Rose 1998). The other options are those of `em`.
     """
 
@@ -231,7 +232,7 @@ class UnifiedEm(EmSpec):
 def hmm_learner(data: FitData, own: HmmSpec, plan: EmPlan, *, completion: Completion | None = None) -> HmmLearner:
     """The HMM of Gold, and EM from it.
 
-    A `completion` other than `Free` is asked for all inputs that are not counted, in the order of the evidence
+    A `completion` other than `Free` gets all inputs that are not counted, in the order of the evidence
     (`Given.to_complete`).
     """
     name = data.settings.learner.name
@@ -254,7 +255,7 @@ def hmm_learner(data: FitData, own: HmmSpec, plan: EmPlan, *, completion: Comple
 
 
 def _in_memory(data: FitData, own: HmmSpec) -> tuple[Emissions, HmmCounts | None, Inputs]:
-    """What is emitted, the counts of Gold, and the inputs to be completed."""
+    """The emissions, the counts of Gold, and the inputs to be completed."""
     emissions, symbols = Emissions.of(data.chain()[0], rare=own.rare)
     weights = multiplicities(data)
     completed = data.to_complete()
@@ -267,7 +268,7 @@ def _in_memory(data: FitData, own: HmmSpec) -> tuple[Emissions, HmmCounts | None
 
 
 def _in_blocks(data: FitData, own: HmmSpec) -> tuple[Emissions, HmmCounts | None, InputBlocks]:
-    """The same, of data that stays in files."""
+    """The same for data in files."""
     assert data.stored is not None
     emissions = Emissions.seen(data.stored.of().map(_rows), rare=own.rare)
 
@@ -279,7 +280,7 @@ def _in_blocks(data: FitData, own: HmmSpec) -> tuple[Emissions, HmmCounts | None
     hidden = data.stored.of(*kinds)
     lengths = [np.empty(0, dtype=np.int64), *(part.rows.lengths for part in hidden)]
     blocks, starts = hidden.map(lambda part: _of_block(part, emissions)), offsets_of(np.concatenate(lengths))
-    held = data.stored.held(data.place, *kinds).made(_of_block, emissions) if len(blocks) > 1 else None
+    held = data.stored.held(data.place, *kinds).derive(_of_block, emissions) if len(blocks) > 1 else None
     return emissions, gold, InputBlocks(blocks, starts, held)
 
 

@@ -1,4 +1,4 @@
-"""What learners from candidates begin with: an output of each input, by a partially labelled CRF or at random."""
+"""Initial outputs for learners from candidates: by a partially labelled CRF, or at random."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHARE = 0.1  # of its price that an input other than Gold has in the CRF that is
 
 
 def admitted_of(data: FitData) -> Bytes:
-    """What each token may be: Gold one label (or its states), the others what they admit. # [T, L]"""
+    """The admitted labels of each token: for Gold one label (or its states). # [T, L]"""
     encoded = data.encoded
     tokens, labels = int(data.rows.starts[-1]), len(data.labels)
     admitted = np.ones((tokens, labels), np.uint8) if encoded.admitted is None else encoded.admitted.copy()
@@ -38,7 +38,7 @@ def admitted_of(data: FitData) -> Bytes:
 def begun(data: FitData, space: Space, initial: Initial) -> Ids:
     """An output of each input to begin with, by a CRF or at random, with the initial labels that are given. # [T]
 
-    `space` has the outputs within candidates. Raises `DataError` where initial labels are no output of it.
+    `space` has the outputs within candidates. Raises `DataError` if initial labels are no output of it.
     """
     rng, n_jobs = np.random.default_rng(data.settings.seed), data.settings.n_jobs
     begins = _with_initial(data, space)
@@ -77,14 +77,14 @@ def has_initial(data: FitData) -> bool:
 
 
 def _with_initial(data: FitData, space: Space) -> Space:
-    """The outputs of a space that have the initial labels; raises `DataError` where an input has none."""
+    """The outputs of a space that have the initial labels; raises `DataError` if an input has none."""
     if not has_initial(data):
         return space
     rng, n_jobs = np.random.default_rng(data.settings.seed), data.settings.n_jobs
     narrow = _begun_space(data)
     wrong = np.flatnonzero(~narrow.feasible(n_jobs=n_jobs))
     if len(wrong):
-        space.random(rng, n_jobs=n_jobs)  # raises `Infeasible` where the fault is not with the initial labels
+        space.random(rng, n_jobs=n_jobs)  # raises `Infeasible` if the fault is not with the initial labels
         i = int(wrong[0])
         problem = "no output within the candidates and the allowed transitions has the initial labels"
         raise trouble(data.evidence[i], i, problem=problem, remedy="begin with labels of one output, or with None")

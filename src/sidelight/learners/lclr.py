@@ -1,17 +1,17 @@
 """LCLR, learning over constrained latent representations (Chang et al. 2010; thesis Algorithms 10 to 12).
 
-Answers are all there is, of inputs of any structure; the structure that a decision rests on is latent. `lclr_learner`
-completes good inputs, solves the convex problem that this leaves by cutting planes, with a cache of bad inputs'
-structures that outlives the problem, and so on: the margin learner with companions alone, from given first weights. The
-objective (`objective.decisions`) never rises.
+The only evidence is companion answers; the structure behind a decision is latent. `lclr_learner` alternates two steps:
+it completes good inputs, and solves the resulting convex problem by cutting planes, with a cache of bad inputs'
+structures that is kept between problems. This is the margin learner with companions alone, from given initial weights.
+The objective (`objective.decisions`) never rises.
 
-`HeldLearner` takes the structures of good and bad inputs alike, trains an ordinary SVM on them, and so on (Algorithm
-12): nothing guarantees that its objective falls. With one round it is the two-stage baseline Alignment+Learning, whose
-decisions rest on the structures that the first weights find, in training and later.
+`HeldLearner` finds the structures of both good and bad inputs, trains an ordinary SVM on them, and repeats (Algorithm
+12); its objective need not fall. With one round it is the two-stage baseline Alignment+Learning, whose decisions use
+the structures found by the initial weights, in training and in prediction.
 
-Learning begins with the first weights of the structure, if it has any (`objective.structure.first_weights_of`), or with
-those of a fit before; it runs from the weights of two stages and from these themselves, and keeps what ends with the
-lower objective.
+Learning begins with the initial weights of the structure, if it has any (`objective.structure.first_weights_of`), or
+with those of an earlier fit. It runs from the two-stage weights and from the initial weights themselves, and selects
+the result with the lower objective.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ STARTS = 2  # the weights of two stages, and the first ones
 
 @dataclass(frozen=True, kw_only=True)
 class Lclr(LearnerSpec):
-    """LCLR: yes or no, by the best structure that an input has (Chang, Goldwasser, Roth and Srikumar 2010).
+    """LCLR: yes/no decisions by the best structure of an input (Chang, Goldwasser, Roth and Srikumar 2010).
 
     It learns from companion answers alone. `judge` gives decisions, and `predict` the structures behind them. The
     method "lclr_approximate" (thesis Algorithm 12) fixes the structures of good and of bad inputs in each of `repeats`
     rounds; the objective may rise. With "two_stage" (Alignment+Learning), structures are always the best ones under the
-    first weights, in training and later.
+    initial weights, in training and in prediction.
     """
 
     name = "lclr"
@@ -83,7 +83,7 @@ class Lclr(LearnerSpec):
 
 
 def _decisions(data: FitData) -> Decisions:
-    """Good and bad inputs; raises `DataError` where there are none of one sort."""
+    """Good and bad inputs; raises `DataError` if there are none of one sort."""
     problem = problem_of(data)
     for terms, what in ((problem.positive, "good"), (problem.negative, "bad")):
         if not len(terms.prices):
@@ -121,7 +121,7 @@ class HeldLearner(RoundByRound):
 
     @property
     def weights(self) -> Floats:
-        """Those of the last SVM, however good they are."""
+        """The weights of the last SVM, whatever their objective."""
         return self.now
 
     @property

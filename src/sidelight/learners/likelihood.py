@@ -1,13 +1,13 @@
-"""CRFs: from Gold, from whatever says which labels a token may have, and from what is estimated beside the weights.
+"""CRFs: from Gold, from evidence that restricts the labels of tokens, and with estimates besides the weights.
 
 Gold whose labels have several hidden states admits all of these: a CRF with hidden states (Quattoni et al. 2007;
 Morency, Quattoni and Darrell 2007), which is no longer convex.
 
-Which weights exist with support "seen": the pairs of attribute and label that some labeling of the data has. That is
-the gold label for tokens of Gold, and every admitted label elsewhere. Inputs of price 0 show nothing, nor do companion
-inputs, which may have any label: their answers say something of the weights that exist, so that at a price of nearly
-nothing they leave the model of the other evidence as it was. The loops are in `rounds.likelihood` and, where something
-is estimated beside the weights, `rounds.latent_likelihood`.
+With support "seen", there are weights for the pairs of attribute and label that occur in some labeling of the data: the
+gold label for tokens of Gold, and every admitted label elsewhere. Inputs of price 0 add no weights. Neither do
+companion inputs, which may have any label: their answers only affect existing weights, so with a price near zero they
+do not change the model of the other evidence. The loops are in `rounds.likelihood` and, with estimates besides the
+weights, in `rounds.latent_likelihood`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DRIVERS = "codl or posterior_regularization with the base crf"
 
 @dataclass(frozen=True, kw_only=True)
 class LikelihoodSpec(LearnerSpec):
-    """What CRFs share."""
+    """The base of CRFs."""
 
     needs = frozenset({Need.SUMS})
     heeds = frozenset({"prices"})
@@ -106,14 +106,14 @@ class Crf(LikelihoodSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class PartialCrf(LikelihoodSpec):
-    """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
+    """The CRF on Partial, Candidates and Gold, by the probability of all admitted outputs (Tsuboi et al. 2008).
 
     The loss of a companion answer is the logistic loss of a score against a threshold: a soft maximum over the scores
-    of the input's outputs, divided by the input's size. This is J-LIS as a likelihood. Answers make no new pairs of
+    of the input's outputs, divided by the input's size. This is J-LIS as a likelihood. Answers add no new pairs of
     attribute and label. If there are votes, the learner also estimates how often each function is right. Before any
     evidence, a function counts as if `strength` votes had been seen, with the share `right` of them right; a vote on an
-    input that is Gold too counts as much as `gold` others. Other options as for `crf`. `solver` is "lbfgs", or "sgd",
-    which takes answers but no votes. (The loss is not convex, so it has no dual for "eg".)
+    input that is Gold too counts as much as `gold` others. `solver` is "lbfgs", or "sgd", which takes answers but no
+    votes. (The loss is not convex, so it has no dual for "eg".) The other options are those of `crf`.
     """
 
     name = "partial_crf"
@@ -124,7 +124,7 @@ class PartialCrf(LikelihoodSpec):
         "½‖w‖² + C Σ −log p(admitted | x), of votes −log Σ p(y | x) P(votes | y), "
         "+ C2 Σ −log p(companion answer | x) (+ l1‖w‖₁)"
     )
-    inference = "marginal, of all and of the admitted"
+    inference = "marginal, over all and over admitted outputs"
     stops = "relative decrease over ten rounds, or the gradient (sgd: over half the epochs)"
     plain = "crf"
     beside = ("partial", "candidates")
@@ -143,8 +143,8 @@ class PartialCrf(LikelihoodSpec):
 class SemiCrf(LearnerSpec):
     """The semi-Markov CRF: whole segments are scored (Sarawagi and Cohen 2004); the learner of `SegmentTagger`.
 
-    No segment is longer than `max_length` tokens; None takes the length of the longest gold segment. It is
-    `partial_crf` over segments.
+    This is `partial_crf` over segments. No segment is longer than `max_length` tokens; None takes the length of the
+    longest gold segment.
     """
 
     name = "semi_crf"
@@ -191,7 +191,7 @@ def likelihood_learner(
     if not plans:
         return _smooth(data, options, [*inputs, *companions] if companions else inputs)
     start = data.start
-    if start is None and not inputs:  # answers alone say nothing of labels: groups are estimated first
+    if start is None and not inputs:  # companion answers alone have no labels: groups are estimated first
         start = np.zeros(data.size)
     return _latent(data, options, [*inputs, *companions], plans, start, most)
 
@@ -199,7 +199,7 @@ def likelihood_learner(
 def _smooth(
     data: FitData, own: LikelihoodSpec, inputs: Sequence[Labelled] | Sequence[Labelled | LabelledBlocks]
 ) -> LikelihoodLearner:
-    """Nothing is latent but labels: one problem."""
+    """Only labels are latent: a single smooth problem."""
     settings = data.settings
     place = data.place if own.solver == "lbfgs" else None
     if data.stored is not None and place is not None:
@@ -251,7 +251,7 @@ def _latent(
 
 
 def _lbfgs_of(data: FitData, *, l1: float) -> LbfgsOptions:
-    """As is usual; over segments it ends by a bound of the gap, where there is one."""
+    """The default options of L-BFGS; for segments it stops by a bound of the gap, if there is one."""
     if isinstance(data.structure, SegmentStructure) and l1 == 0.0:
         return LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0, gap=data.settings.tolerance)
     return lbfgs_options(data.settings.tolerance, l1=l1)
@@ -265,7 +265,7 @@ def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
 
 
 def labelled(data: FitData, *, partly: bool = True) -> Sequence[Labelled]:
-    """Gold, and what has candidates unless it is left out; unlabelled inputs have nothing to say to a likelihood."""
+    """Gold, and inputs with candidates unless left out; unlabelled inputs contribute nothing to a likelihood."""
     if data.stored is not None:
         return data.stored.of("gold", "partial").map(_of_block)
     encoded, prices = data.encoded, data.prices()
@@ -291,7 +291,7 @@ def _in_blocks(stored: StoredBlocks, place: Place) -> list[Labelled | LabelledBl
     for kind in ("gold", "partial"):
         blocks = stored.of(kind).map(_of_block)
         if len(blocks) > 1:
-            terms.append(LabelledBlocks.of(blocks, stored.held(place, kind).made(_of_block)))
+            terms.append(LabelledBlocks.of(blocks, stored.held(place, kind).derive(_of_block)))
         else:
             terms += blocks
     return terms

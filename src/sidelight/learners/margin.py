@@ -51,7 +51,7 @@ COMPLETED = "relative decrease, or no change, between completions; duality gap w
 
 @dataclass(frozen=True, kw_only=True)
 class MarginSpec(LearnerSpec):
-    """What learners of margins with completion share."""
+    """The base of margin learners with completion."""
 
     heeds = COMPLETING
     inference = "loss-augmented, argmax"
@@ -67,7 +67,7 @@ class MarginSpec(LearnerSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class RestartedSpec(MarginSpec):
-    """Those that can be begun several times."""
+    """The base of learners with restarts."""
 
     restarts: int = option(1, low=1)  # runs with different seeds and random ties; the lowest objective is kept
 
@@ -96,9 +96,9 @@ class RestartedSpec(MarginSpec):
 class Jlis(RestartedSpec):
     """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010).
 
-    `restarts` is for learning without Gold (thesis 6.5.4): so many runs, with ties broken at random, are made on all
+    `restarts` is for learning without Gold (thesis 6.5.4): that many runs, with ties broken at random, are made on all
     cores, and the run with the lowest objective is kept. Restart r, counted from 0, has the seed `seed` + r. So two
-    estimators whose seeds differ by less than `restarts` share runs; if they should differ, choose seeds further apart.
+    estimators whose seeds differ by less than `restarts` share runs. To avoid this, choose seeds further apart.
     """
 
     name = "jlis"
@@ -113,8 +113,8 @@ class LatentSvm(RestartedSpec):
     The objective is that of jlis without companion answers. Training begins with random hidden states (`states` of the
     estimators) and ends in a local optimum; of several `restarts`, seeded as those of `jlis`, the one with the lowest
     objective is kept. `open_slots` is about slots whose label the evidence leaves open. If "completed", they have a
-    cost like all others, measured against the completion. If "latent", no label costs anything there: only what is
-    known can be wrong, and an open slot takes whatever label helps with the rest.
+    cost like all others, measured against the completion. If "latent", no label costs anything there: only known labels
+    can be wrong, and an open slot takes whatever label helps the rest.
     """
 
     name = "latent_svm"
@@ -131,7 +131,7 @@ class TransductiveSvm(MarginSpec):
     """The transductive structural SVM: unlabelled inputs are completed with a margin (Zien et al. 2007).
 
     The objective is that of jlis without companion answers. With `anneal`, completed outputs have their full price only
-    after so many completions; each completion before that has half the price of the next (after Joachims 1999).
+    after that many completions; each completion before that has half the price of the next (after Joachims 1999).
     """
 
     name = "transductive_svm"
@@ -153,7 +153,7 @@ class TransductiveSvm(MarginSpec):
 class SemiSvm(MarginSpec):
     """The semi-Markov model with margins instead of likelihood; a learner of `SegmentTagger`.
 
-    `max_length` as for `semi_crf`. It is `latent_svm` over segments.
+    This is `latent_svm` over segments. `max_length` is as for `semi_crf`.
     """
 
     name = "semi_svm"
@@ -218,7 +218,7 @@ def problem_of(data: FitData) -> LatentProblem:
 
 
 def _known(data: FitData, tokens: Ints, admitted: Bytes | None) -> Floats:
-    """1 where a slot's label is known, 0 where it is open; empty where open slots are charged as completed. # [T]"""
+    """1 if a slot's label is known, 0 if it is open; empty if open slots are charged as completed. # [T]"""
     learner = data.settings.learner
     if not isinstance(learner, LatentSvm) or learner.open_slots == "completed":
         return NO_FLOATS
@@ -251,7 +251,7 @@ class MarginOptions:
 
     power: int = 2  # 1 hinge, 2 squared hinge, or LOGISTIC
     tolerance: float = 0.01  # relative duality gap at which a convex problem is solved
-    violation: float = 1e-3  # ε: a cut is added where it is violated by more
+    violation: float = 1e-3  # ε: a cut is added if it is violated by more
     decrease: float = 1e-5  # ν: completions end when the objective falls by less, relatively
     max_completions: int = 50
     max_rounds: int = 1000
@@ -350,7 +350,7 @@ class MarginLearner(RoundByRound):
         return problem.convex(self.completion)
 
     def _next(self) -> str | None:
-        """The convex problem is solved: complete again, or say why training ends.
+        """After the convex problem is solved: complete again, or return why training ends.
 
         Early completions are solved roughly; once the objective falls by less than their tolerance, it is tightened.
         """

@@ -76,7 +76,7 @@ class TokenCounts:
 
     @classmethod
     def of(cls, rows: Rows, labels: Ids, importance: Floats, layout: Layout, *, binary: bool) -> TokenCounts:
-        """Count; raises `DataError` where a feature is negative or, if `binary`, not 0 or 1. `importance` is [T]."""
+        """Count; raises `DataError` if a feature is negative or, if `binary`, not 0 or 1. `importance` is [T]."""
         size = layout.n_labels
         first, last = int(rows.indptr[0]), int(rows.indptr[-1])
         indices, entries = rows.indices[first:last].astype(np.int64), np.diff(rows.indptr)
@@ -140,18 +140,18 @@ class NaiveBayesLearner(RoundByRound):
         return None, {}
 
     def more_state(self) -> State:
-        """There is nothing to go on with after the round."""
+        """Nothing: there is only one round."""
         return {}, {} if self.found is None else {"weights": self.found}
 
     def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        values.setdefault("done", False)  # earlier files do not say
+        values.setdefault("done", False)  # missing in earlier files
         whole_of(values, "rounds", high=1)
         there = "weights" in arrays
         self.found = array_of(arrays, "weights", np.float64, [self.layout.size], finite=False) if there else None
 
 
 def _check_binary(rows: Rows, indices: Ints, values: Floats, entries: Ints) -> None:
-    """Bernoulli features are there or not; the same attribute twice at one token is neither."""
+    """Check that features are binary: an attribute must not occur twice at one token."""
     tokens = np.repeat(np.arange(rows.n_tokens), entries)
     order = np.lexsort((indices, tokens))
     twice = (np.diff(indices[order]) == 0) & (np.diff(tokens[order]) == 0)

@@ -8,10 +8,10 @@ and scikit-learn's LinearSVC solve):
 or the logistic loss of the same value; x_i has a constant 1 beside its features if there is a bias. Each input is one
 term with one cut, 1 − y_il w·x_i, which is in the working set from the start; `solvers.dual_coordinate` does the rest.
 Classes share no weights, so they are solved on several threads, and all of them together have the sum of the objectives
-and of the duals. A class is solved when its gap is at most tolerance times its objective, or after so many sweeps that
-it will not be.
+and of the duals. A class is solved when its gap is at most tolerance times its objective, or after the maximum number
+of sweeps.
 
-Two classes are one problem. Tokens of sequences are inputs of their own.
+Two classes are one problem. Tokens of sequences are separate inputs.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class SolvedClass(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BinaryProblems:
-    """Labelled tokens, each an input of its own."""
+    """Labelled tokens, each as a separate input."""
 
     rows: Rows
     labels: Ids  # [T]
@@ -88,7 +88,7 @@ class BinaryProblems:
 
     @property
     def own_layout(self) -> Layout:
-        """Where the weights of one problem live."""
+        """The layout of the weights of one problem."""
         layout = self.layout
         return Layout(2, layout.n_attributes, layout.n_dense, chain=False, bias=layout.bias, null_label=True)
 

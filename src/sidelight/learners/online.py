@@ -34,12 +34,12 @@ OUTPUTS, MARGINS = get_args(Outputs), get_args(Margin)
 
 @dataclass(frozen=True, kw_only=True)
 class OnlineSpec(LearnerSpec):
-    """What learners share that set one example right after another."""
+    """The base of learners that correct one example after another."""
 
     heeds = frozenset({"cost", "rules_in_training"})
     kin = MARGIN_KIN
     inference = "loss-augmented or argmax"
-    stops = "epochs, or none moved"
+    stops = "epochs, or no updates"
     no_partial_fit = "use the perceptron, or fit with warm_start"
     alone = "sets one example right after another"
 
@@ -63,11 +63,11 @@ class OnlineSpec(LearnerSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class OnlineMira(OnlineSpec):
-    """MIRA on Gold: the least change that sets the k best outputs right (McDonald, Crammer and Pereira 2005).
+    """MIRA on Gold: the smallest update that corrects the k best outputs (McDonald, Crammer and Pereira 2005).
 
-    Each of the k best outputs must score below the target by its cost. `outputs` says which ones these are: "max_loss",
-    the best by score plus cost, or "prediction", the best by score (Algorithm 3 of Chang's thesis, whose steps have no
-    cap and a margin of 1). `aggressiveness` caps a step.
+    Each of the k best outputs must score below the target by its cost. `outputs` says which outputs these are:
+    "max_loss", the best by score plus cost, or "prediction", the best by score (Algorithm 3 of Chang's thesis, whose
+    steps have no cap and a margin of 1). `aggressiveness` caps a step.
     """
 
     name = "mira"
@@ -87,7 +87,7 @@ class PassiveAggressive(OnlineSpec):
     """Passive–aggressive learning on Gold (Crammer et al. 2006).
 
     `rule` is "PA", "PA-I" or "PA-II". `outputs` says which output is corrected: "max_loss" or "prediction" (as in
-    `mira`). `margin` is its cost, or with "prediction" the square root of its cost ("root").
+    `mira`). `margin` is the "cost" of that output, or with "prediction" also the square root of the cost ("root").
     """
 
     name = "passive_aggressive"
@@ -109,10 +109,10 @@ class PassiveAggressive(OnlineSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class OnlineArow(OnlineSpec):
-    """AROW on Gold: weights that were seen often move little, rare ones much (Crammer, Kulesza and Dredze 2009).
+    """AROW on Gold: weights of frequent features change little, rare ones much (Crammer, Kulesza and Dredze 2009).
 
-    `variance` is the first variance of every weight. The larger `r`, the less one example moves the weights; 10 or 100
-    may be better if many labels are noisy. `outputs` and `margin` as for `passive_aggressive`.
+    `variance` is the initial variance of every weight. The larger `r`, the less one example changes the weights; 10 or
+    100 may be better if many labels are noisy. `outputs` and `margin` are as for `passive_aggressive`.
     """
 
     name = "arow"
@@ -176,7 +176,7 @@ class OnlineLearner(RoundByRound):
 
     @property
     def name(self) -> str:
-        """That of the solver."""
+        """The name of the solver."""
         return self.solver.name
 
     def limit(self) -> int:

@@ -36,11 +36,11 @@ class AveragedPerceptron(LearnerSpec):
     """The averaged structured perceptron on Gold (Collins 2002).
 
     With `shards` it is trained by iterative parameter mixing (McDonald, Hall and Mann 2010). The examples are divided
-    into so many shards. In every epoch each shard starts from the same weights and makes its own pass; the next epoch
-    begins with the mean of the weights that they reached. If some weights separate the data by a margin γ, and no
-    feature vector is longer than R, then the mistakes of all epochs, divided by the number of shards, are at most
-    R²/γ². This is the bound without shards, so training ends. The result depends on the number of shards, but not on
-    which worker has them.
+    into that many shards. In every epoch each shard starts from the same weights and makes its own pass; the next epoch
+    begins with the mean of the resulting weights. If some weights separate the data by a margin γ, and no feature
+    vector is longer than R, then the mistakes of all epochs, divided by the number of shards, are at most R²/γ². This
+    is the bound without shards, so training ends. The result depends on the number of shards, but not on which worker
+    has them.
     """
 
     name = "perceptron"
@@ -48,7 +48,7 @@ class AveragedPerceptron(LearnerSpec):
     kin = MARGIN_KIN
     minimises = "mistakes, online"
     inference = "argmax"
-    stops = "epochs, or none wrong"
+    stops = "epochs, or no mistakes"
     no_partial_fit = ""
     compile_seconds = 4.0
     blocks = True
@@ -56,7 +56,7 @@ class AveragedPerceptron(LearnerSpec):
     shards: int | None = option(None, low=1)
 
     def make(self, data: FitData) -> Learner:
-        """A fresh perceptron, or one that goes on from the weights and the average of an earlier fit."""
+        """A fresh perceptron, or one that continues from the weights and the average of an earlier fit."""
         fresh = Perceptron.fresh(data.size)
         weights, memory = data.start, data.memory
         if data.go_on and memory is not None and weights is not None:
@@ -74,7 +74,7 @@ class AveragedPerceptron(LearnerSpec):
             held = data.place.hold(gold[0].lots(self.shards))
         else:
             runs = data.stored.held(data.place, "gold", lots=self.shards)
-            held = runs.made(_run, own=[(number,) for number in range(len(runs))])
+            held = runs.derive(_run, own=[(number,) for number in range(len(runs))])
         return MixedPerceptron(gold, fresh, rng, rounds, held=held, seed=settings.seed)
 
     def stays(self) -> str:
@@ -152,7 +152,7 @@ class PerceptronLearner(RoundByRound):
         return Memory(self.perceptron.weights, self.perceptron.clock)
 
     def finish(self) -> Floats:
-        """The average, for keeps: the learner is of no use afterwards."""
+        """The final average; the learner is unusable afterwards."""
         return self.perceptron.turn_into_average()
 
     def limit(self) -> int:
@@ -204,7 +204,7 @@ def _run(blocks: OneAtATime[FitData], number: int) -> tuple[int, Sequence[GoldBl
 def _epoch_of_shard(
     piece: tuple[int, Sequence[GoldBlock]], weights: Floats32, count: int, seed: list[int]
 ) -> tuple[Floats, Floats, int]:
-    """What a shard's epoch comes to, divided by the number of shards, and its mistakes."""
+    """The result of a shard's epoch, divided by the number of shards, and its mistakes."""
     number, gold = piece
     own = Perceptron.going_on(weights.copy(), weights.astype(np.float64), 1.0)
     examples = ExampleOrder.of([len(block.importance) for block in gold])

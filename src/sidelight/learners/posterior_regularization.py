@@ -5,15 +5,15 @@ The part of inputs without Gold in the objective of a CRF (`rounds.latent_likeli
     min over q  Σ C (−E_q[log p_w(y | x)] − γ H(q))
 
 over distributions q that obey the rules in expectation; for γ = 1 it is KL(q, p_w). The E-step finds q (a
-`Completion`); what is left to the weights, the M-step, is the cross entropy of q and the model
+`Completion`); the M-step minimises the cross entropy of q and the model over the weights,
 
     C (log Σ_y exp w·Φ(x, y) − E_q[w·Φ(x, y)])
 
 whose second part has a constant gradient, the expected features under q: so it is convex, and with all belief in one
 labeling it is the term of Gold.
 
-With support "seen", inputs whose labels are believed show every label that they are admitted: any one for Unlabeled,
-since the rules may come to believe it. Inputs of price 0 show nothing.
+With support "seen", inputs with beliefs add weights for every admitted label: any label for Unlabeled inputs, since
+beliefs under rules may include it. Inputs of price 0 add no weights.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ from sidelight.specs.learner import Heed
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorRegularization(RuledSpec):
-    """EM whose beliefs obey rules in expectation, for an HMM or a CRF (Ganchev et al. 2010; thesis chapter 4).
+    """EM whose posteriors obey rules in expectation, for an HMM or a CRF (Ganchev et al. 2010; thesis chapter 4).
 
-    `base` is "hmm" or "crf". With `gamma` other than 1 it is constrained unified EM: 0 is constrained LP-EM, −inf CoDL.
-    `beta` as for `em`; the CRF has none. A CRF with `support` "seen" has weights for the labels that an attribute has
-    in Gold, and for those that other inputs admit for it; in unlabelled inputs these are all labels. The CRF
-    learns from companion answers too, as `partial_crf` does.
+    `base` is "hmm" or "crf". A `gamma` other than 1 makes it constrained unified EM: 0 is constrained LP-EM, −inf CoDL.
+    `beta` is as for `em`; the CRF has none. A CRF with `support` "seen" has weights for the labels that an attribute
+    has in Gold, and for those that other inputs admit for it; in unlabelled inputs these are all labels. The CRF also
+    learns from companion answers, as `partial_crf` does.
     """
 
     name = "posterior_regularization"
@@ -115,7 +115,7 @@ class PosteriorRegularization(RuledSpec):
 
 
 def _believed(data: FitData, gamma: float) -> LatentPlan | None:
-    """What is not Gold, if there is anything."""
+    """The evidence other than Gold, if there is any."""
     rest = data.to_complete()
     if not len(rest):
         return None
@@ -135,7 +135,7 @@ def _believed(data: FitData, gamma: float) -> LatentPlan | None:
         if form.place is None or not (lots := form.lots(batch)):
             return BelievedGroup(BelievedInputs.of(whole, form), completion, gamma)
         held = form.place.hold([whole.part(lo, hi) for lo, hi in lots])
-        held = held.made(BelievedInputs.of, form.there(held))
+        held = held.derive(BelievedInputs.of, form.there(held))
         return BelievedGroup(ShardedBeliefs(held, form, prices), completion, gamma)
 
     return LatentPlan((Labelled(batch, prices, admitted=admitted).shown(),), make)
@@ -156,7 +156,7 @@ class BelievedBatch(NamedTuple):
 
 
 class EStep(NamedTuple):
-    """What was found at some weights."""
+    """The result of an E-step at some weights."""
 
     terms: LogLinearTerms
     values: Floats  # [N] E_q[score] + γ H(q)
@@ -175,11 +175,11 @@ class BelievedInputs:
     n_jobs: int | None
 
     @classmethod
-    def of(cls, given: BelievedBatch, form: Form) -> BelievedInputs:
+    def of(cls, inputs: BelievedBatch, form: Form) -> BelievedInputs:
         """With features in a form."""
-        features, space = form.features(given.batch), given.batch.space
+        features, space = form.features(inputs.batch), inputs.batch.space
         assert isinstance(features, FullFeatures | SupportedFeatures) and isinstance(space, ChainSpace)
-        return cls(features, space, given.admitted, given.prices, given.completion, form.n_jobs)
+        return cls(features, space, inputs.admitted, inputs.prices, inputs.completion, form.n_jobs)
 
     def completed(self, weights: Floats, gamma: float, penalties: Sequence[float], memory: Floats | None) -> EStep:
         """The E-step at these weights, which begins from what the completion kept."""
@@ -190,17 +190,17 @@ class BelievedInputs:
         return EStep(terms, q.values, self.completion.memory)
 
     def log_sums(self, weights: Floats) -> Floats:
-        """Of all labelings. # [N]"""
+        """The log-sums of all labelings. # [N]"""
         return log_sums(self.space, self.features.scores(weights), n_jobs=self.n_jobs)
 
     def rows(self) -> int:
-        """How many numbers the completion keeps."""
+        """The number of values in the completion's memory."""
         return self.completion.rows()
 
 
 @dataclass(frozen=True, slots=True)
 class ShardedBeliefs:
-    """The same, where they are held shard by shard."""
+    """The same for inputs in shards."""
 
     held: Held  # of `BelievedInputs`
     form: Form
@@ -211,11 +211,15 @@ class ShardedBeliefs:
         memories: list[Floats | None] = [None] * len(self.held)
         if memory is not None:
             memories = [*np.split(memory, np.cumsum(self.held.each(BelievedInputs.rows))[:-1])]
-        steps = self.held.made(BelievedInputs.completed, weights, gamma, penalties, own=[(one,) for one in memories])
-        found = steps.each(_without_terms)
-        kept = [one.memory for one in found if one.memory is not None]
-        terms = ShardedTerms(steps.made(_terms_of), self.form, self.prices)
-        return EStep(terms, np.concatenate([one.values for one in found]), np.concatenate(kept) if kept else None)
+        steps = self.held.derive(BelievedInputs.completed, weights, gamma, penalties, own=[(one,) for one in memories])
+        results = steps.each(_without_terms)
+        new_memories = [one.memory for one in results if one.memory is not None]
+        terms = ShardedTerms(steps.derive(_terms_of), self.form, self.prices)
+        return EStep(
+            terms,
+            np.concatenate([one.values for one in results]),
+            np.concatenate(new_memories) if new_memories else None,
+        )
 
     def log_sums(self, weights: Floats) -> Floats:
         """See `BelievedInputs`."""
@@ -239,7 +243,7 @@ class BelievedGroup:
     """Inputs whose labels are believed under rules: a `LatentGroup`."""
 
     inputs: BelievedInputs | ShardedBeliefs
-    completion: Divisible  # of all inputs: what it knows beside them
+    completion: Divisible  # of all inputs
     gamma: float = 1.0
     memory: Floats | None = None  # where the next E-step begins
     began: Floats | None = None  # where the last one began
@@ -254,7 +258,7 @@ class BelievedGroup:
         return inner(self.inputs.prices, self.inputs.log_sums(weights) - self._e_step(weights).values)
 
     def _e_step(self, weights: Floats) -> EStep:
-        """That of the last weights is not made again."""
+        """The E-step at these weights; it is not repeated for the last weights."""
         if self.found is not None and np.array_equal(self.found[0], weights):
             return self.found[1]
         self.began = self.memory
@@ -263,15 +267,15 @@ class BelievedGroup:
         return step
 
     def state(self) -> State:
-        """Where the last E-step began: it is made again."""
+        """The start of the last E-step, which is repeated on resuming."""
         return {}, {} if self.began is None else {"multipliers": self.began}
 
     def resume(self, state: State) -> None:
         """The next E-step is the last one, made again."""
         arrays = state[1]
         self.found = None
-        kept = "multipliers" in arrays
-        self.memory = array_of(arrays, "multipliers", np.float64, [self.inputs.rows()]) if kept else None
+        has_memory = "multipliers" in arrays
+        self.memory = array_of(arrays, "multipliers", np.float64, [self.inputs.rows()]) if has_memory else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,17 @@
 """Self-training: a model labels inputs, learns from those it is most sure of, and labels again.
 
-The first weights come from Gold. Then, again and again: label the pool (Unlabeled, and Partial and Candidates within
-what they admit) with the weights of the moment, take those not yet taken that have the highest confidence
-(`objective.confidence`), at most a share of the pool, as further targets with their own price, and train again from
-the working set and dual variables that there are (Yarowsky 1995; McClosky et al. 2006; thesis 2.5.1). With `relabel`
-what has been taken before is labelled again each time.
+The first weights come from Gold. Then these steps are repeated: label the pool (Unlabeled, and Partial and Candidates
+within their admitted outputs) with the current weights; take inputs with the highest confidence
+(`objective.confidence`), at most a share of the pool, as further targets with their own price; and train again from the
+current working set and dual variables (Yarowsky 1995; McClosky et al. 2006; thesis 2.5.1). With `relabel`, inputs taken
+earlier are labelled again each time.
 
 Every training ends with the transductive objective
 
     J(w) = ½ ‖w‖² + Σ_gold C ℓ(target y) + Σ_pool C_u ℓ(target ŷ(w)),        ŷ(w) the best admitted output under w
 
 over the whole pool, taken or not. The result is the weights with the lowest J. Stops when J falls by no more than ν
-relatively, when there is nothing left, or sure enough, to take and labels stay as they are, or after `max_completions`
-labelings.
+relatively, when no input is left or confident enough and labels do not change, or after `max_completions` labelings.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ from sidelight.specs.fit_data import FitData
 
 @dataclass(frozen=True, kw_only=True)
 class SelfTraining(MarginSpec):
-    """Self-training: the model labels inputs and learns from those it is surest of (Yarowsky 1995).
+    """Self-training: the model labels inputs and learns from the most certain ones (Yarowsky 1995).
 
-    After each training, the inputs with the highest confidence are taken from the pool: at most the `share` of it (1
+    After each training, the inputs with the highest confidence are taken from the pool: at most a `share` of it (1
     takes all at once), and none below `confidence`. By the `measure` "tokens", the confidence at a token is the lead of
     the best output over the best one with another label there; an input has the mean over its tokens (the default for
     chains of first order). By "output" it is the lead over the second best output, divided by the number of tokens (the
@@ -56,7 +55,7 @@ class SelfTraining(MarginSpec):
     name = "self_training"
     takes = ("gold", "unlabeled", "partial", "candidates")
     heeds = frozenset({"cost", "loss", "prices"})
-    minimises = "as structural_svm on Gold and what it labelled itself"
+    minimises = "as structural_svm, on Gold and its own labels"
     inference = "loss-augmented, argmax, second best"
     stops = "no decrease of the transductive objective, or nothing left to label"
     plain = "structural_svm"
@@ -99,7 +98,7 @@ class SelfTrainingLearner(RoundByRound):
     margin: MarginOptions
     solver: CuttingPlane
     rng: np.random.Generator
-    pool: Batch  # within what it admits
+    pool: Batch  # within the admitted outputs
     name: str = "self_training"
     taken: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # in the order of taking
     targets: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int32))  # [T of taken]
@@ -169,7 +168,7 @@ class SelfTrainingLearner(RoundByRound):
         return self._terms
 
     def _next(self) -> str | None:
-        """The convex problem is solved: label the pool and take more of it, or say why training ends."""
+        """After the convex problem is solved: label the pool and take more of it, or return why training ends."""
         margin = self.margin
         weights = self.solver.best
         if len(self.pool) == 0:
@@ -217,7 +216,7 @@ class SelfTrainingLearner(RoundByRound):
         return True
 
     def _surest(self, weights: Floats, best: Paths) -> Ints:
-        """Of the inputs not taken, those with the highest confidence; the first of equal ones."""
+        """The inputs with the highest confidence among those not taken; in case of a tie the first."""
         left = np.setdiff1d(np.arange(len(self.pool)), self.taken)
         if len(left) == 0:
             return left

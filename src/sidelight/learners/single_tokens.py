@@ -40,7 +40,7 @@ def token_weights(layout: Layout, *, constants: Floats, dense: Floats, attribute
 
 
 def as_tokens(rows: Rows) -> Rows:
-    """Every token as an input of its own."""
+    """Every token as a separate input."""
     return Rows(np.arange(rows.n_tokens + 1), rows.indptr, rows.indices, rows.values, rows.dense)
 
 
@@ -55,7 +55,7 @@ def check_constants(layout: Layout, lengths: Ints, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GoldTokens:
-    """Every token of Gold as an input of its own; for classes these are the inputs."""
+    """Every token of Gold as a separate input; for classes these are the inputs."""
 
     rows: Rows
     labels: Ids  # [T]
@@ -64,7 +64,7 @@ class GoldTokens:
 
     @classmethod
     def of(cls, data: FitData) -> GoldTokens:
-        """Raises `DataError` where the layout has no place for the constants of all tokens."""
+        """Raises `DataError` if the layout has no place for the constants of all tokens."""
         rows, layout = data.chain()
         check_constants(layout, rows.lengths, data.settings.learner.name)
         weights, prices = (np.repeat(part, rows.lengths) for part in (data.encoded.weights, data.prices()))

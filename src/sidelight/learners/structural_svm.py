@@ -54,15 +54,15 @@ FRANK_WOLFE, ONE_SLACK, SUBGRADIENT = (("solver", (name,)) for name in ("frank_w
 class StructuralSvm(MarginSpec):
     """The structural SVM on Gold (Tsochantaridis et al. 2005).
 
-    `solver`: "dual_coordinate" (cutting planes with dual coordinate descent) and "subgradient" (stochastic steps) take
-    any loss, "n_slack_qp" the hinge or its square, "frank_wolfe" (by blocks), "one_slack" and "exponentiated_gradient"
-    the hinge alone (loss="hinge"). Some have options:
+    The solvers "dual_coordinate" (cutting planes with dual coordinate descent) and "subgradient" (stochastic steps)
+    take any loss, "n_slack_qp" takes the hinge or its square, and "frank_wolfe" (by blocks), "one_slack" and
+    "exponentiated_gradient" take the hinge alone (loss="hinge"). Some have options:
 
-    - frank_wolfe: `sampling` is "uniform" or "gap" (examples are drawn by their duality gaps). `steps` is the most
-      pairwise steps of a visit; 0 makes one Frank–Wolfe step. `cached` is the number of passes over stored outputs
-      after each pass over all. `average` is "last" or "weighted" (the average of the weights is tried too).
-    - one_slack: `cache` is the number of rounds whose outputs are kept, 0 for none. Constraints that are `idle` for
-      so many rounds are dropped.
+    - frank_wolfe: `sampling` is "uniform" or "gap" (examples are drawn by their duality gaps). `steps` is the largest
+      number of pairwise steps of a visit; 0 makes one Frank–Wolfe step. `cached` is the number of passes over stored
+      outputs after each pass over all. `average` is "last" or "weighted" (the average of the weights is tried too).
+    - one_slack: `cache` is the number of rounds whose outputs are kept, 0 for none. Constraints are dropped after being
+      `idle` for that many rounds.
     - subgradient: `average` is "weighted", "suffix" or "last". `project` moves weights back into the ball that holds
       the optimum.
     """
@@ -73,7 +73,7 @@ class StructuralSvm(MarginSpec):
     kin = MARGIN_KIN
     minimises = "½‖w‖² + C Σ margin loss"
     inference = "loss-augmented (exponentiated_gradient: marginal)"
-    stops = "duality gap (n_slack_qp: or no cut violated)"
+    stops = "duality gap (n_slack_qp: or no violated cut)"
 
     solver: str = option("dual_coordinate", among=SOLVERS)
     sampling: str | None = option(None, among=("uniform", "gap"), goes_with=FRANK_WOLFE)
@@ -149,7 +149,7 @@ def gold_terms(data: FitData) -> TargetTerms:
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """Those that were given; the others have the solver's own defaults."""
+    """The options that were set; the others have the solver's defaults."""
     return {name: value for name, value in options.items() if value is not None}
 
 
@@ -158,7 +158,7 @@ LOSSES = {"n_slack_qp": ("hinge", "squared_hinge"), "subgradient": tuple(POWERS)
 
 
 def check_loss(solver: str, power: int) -> None:
-    """Raise `ValueError` where a solver does not minimise the loss of a power."""
+    """Raise `ValueError` if a solver does not minimise the loss of a power."""
     loss = next((loss for loss, its in POWERS.items() if its == power), f"of power {power}")
     if loss not in LOSSES.get(solver, ("hinge",)):
         remedy = "give loss='hinge' (--loss hinge on the command line), or use dual_coordinate"
@@ -167,12 +167,12 @@ def check_loss(solver: str, power: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ConvexOptions:
-    """Which solver, when to stop, and what each solver asks for."""
+    """The solver, when to stop, and the solver's own options."""
 
     solver: SolverName = "frank_wolfe"
     power: int = 1  # of the loss, see `objective.cuts`
     tolerance: float = 0.01  # relative duality gap
-    violation: float = 1e-3  # ε of n_slack_qp: a cut is added where it is violated by more
+    violation: float = 1e-3  # ε of n_slack_qp: a cut is added if it is violated by more
     max_rounds: int = 1000
     one_slack: OneSlackOptions = field(default_factory=OneSlackOptions)
     frank_wolfe: FrankWolfeOptions = field(default_factory=FrankWolfeOptions)

@@ -1,15 +1,15 @@
-"""Inputs that functions vote on: the tagger and the trust in each function, learned from one likelihood.
+"""Inputs with votes: the tagger and the reliability of each function, learned from one likelihood.
 
 The part of such inputs in the objective of `latent_likelihood` is
 
     Σ C (−log Σ_y p_w(y | x) P_ρ(votes | y)) − Σ C log P_ρ(votes of Gold's inputs | gold) − log prior(ρ)
 
 with P_ρ and its prior as in `objective.trust`. For a given ρ it is the term of a partially labelled CRF whose
-admitted labelings are soft (`LikelihoodTerms.bonus`); for given weights a step of EM improves ρ. Where there are no
-weights yet, all labels are equally probable, and EM goes by the agreement of votes alone (Dawid and Skene 1979).
+admitted labelings are soft (`LikelihoodTerms.bonus`); for given weights a step of EM improves ρ. Before there are
+weights, all labels are equally probable, and EM uses only the agreement of votes (Dawid and Skene 1979).
 
-An input that is Gold as well has nothing to add to the likelihood of its labels; its votes are counted with certainty.
-With support "seen" a token shows the labels that it has votes for, and all where it has none.
+An input that is also Gold adds nothing to the likelihood of its labels; its votes are counted with certainty. With
+support "seen", a token adds weights for the labels that it has votes for, or for all labels if it has no votes.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def plan(data: FitData, trust: TrustOptions) -> LatentPlan | None:
         if form.place is None or not (lots := form.lots(batch)):
             return VotedGroup.fresh(VotedInputs.of(whole, form), own, known=known, options=trust)
         held = form.place.hold([_part(*whole, lo, hi) for lo, hi in lots])
-        held = held.made(VotedInputs.of, form.there(held))
+        held = held.derive(VotedInputs.of, form.there(held))
         return VotedGroup.fresh(ShardedVotes(held, form, whole[1]), own, known=known, options=trust)
 
     shown = Labelled(batch, prices[pool], admitted=_voted_for(own, int(batch.starts[-1]), len(data.labels)))
@@ -72,7 +72,7 @@ def plan(data: FitData, trust: TrustOptions) -> LatentPlan | None:
 
 
 def reliabilities_of(data: FitData, learner: Learner) -> list[Reliability]:
-    """How often each function was right by its votes for a label, as the learner came to believe."""
+    """The learner's estimate of how often each function's votes for a label are right."""
     votes = data.encoded.votes
     if votes is None or not isinstance(learner, LatentLikelihoodLearner):
         return []
@@ -82,8 +82,8 @@ def reliabilities_of(data: FitData, learner: Learner) -> list[Reliability]:
             counts = group.counts(learner.short)
             for s, labels in enumerate(votes.symbols):
                 right, wrong = counts[s].tolist()
-                said = " or ".join(map(str, labels))
-                reliabilities.append(Reliability(votes.functions[votes.function_of[s]], said, right + wrong, right))
+                text = " or ".join(map(str, labels))
+                reliabilities.append(Reliability(votes.functions[votes.function_of[s]], text, right + wrong, right))
     return reliabilities
 
 
@@ -143,9 +143,9 @@ class VotedInputs:
     n_jobs: int | None
 
     @classmethod
-    def of(cls, given: Voters, form: Form) -> VotedInputs:
+    def of(cls, voters: Voters, form: Form) -> VotedInputs:
         """With features in a form."""
-        batch, prices, votes = given
+        batch, prices, votes = voters
         return cls(form.features(batch), batch.space, prices, votes, form.n_jobs)
 
     def counts(self, weights: Floats, trust: Trust) -> Floats:
@@ -157,13 +157,13 @@ class VotedInputs:
         return counts_of(self.votes, shares)
 
     def terms(self, trust: Trust) -> LogLinearTerms:
-        """Those of a CRF with these votes."""
+        """The terms of a CRF with these votes."""
         return LikelihoodTerms(self.features, self.space, self.prices, bonus=log_odds(self.votes, trust))
 
 
 @dataclass(frozen=True, slots=True)
 class ShardedVotes:
-    """The same, where they are held shard by shard."""
+    """The same for inputs in shards."""
 
     held: Held  # of `VotedInputs`
     form: Form
@@ -176,7 +176,7 @@ class ShardedVotes:
 
     def terms(self, trust: Trust) -> LogLinearTerms:
         """See `VotedInputs`."""
-        return ShardedTerms(self.held.made(VotedInputs.terms, trust), self.form, self.prices)
+        return ShardedTerms(self.held.derive(VotedInputs.terms, trust), self.form, self.prices)
 
 
 @dataclass(slots=True)
@@ -193,7 +193,7 @@ class VotedGroup:
     def fresh(
         cls, inputs: VotedInputs | ShardedVotes, votes: EncodedVotes, *, known: Floats, options: TrustOptions
     ) -> VotedGroup:
-        """A group that trusts its voters as the prior and Gold say."""
+        """A group whose initial trust comes from the prior and Gold."""
         trust = Trust.beforehand(votes.function_of, len(votes.functions), options)
         return cls(inputs, votes.function_of, known, estimated(trust, known, votes.function_of, options), options)
 

@@ -1,1 +1,1 @@
-"""Trained predictors, their files, and what can be asked of them."""
+"""Trained predictors, their files, and analyses of them."""

@@ -1,4 +1,4 @@
-"""What two models say together: outputs, or beliefs, on which both agree (`inference.agreement`)."""
+"""Joint predictions of two models: outputs, or beliefs, on which both agree (`inference.methods.agreement`)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from sidelight.spaces import sums
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What two models say of some inputs together."""
+    """The joint predictions of two models for some inputs."""
 
     outputs: list[Any]  # of every input: labels of its tokens, or its class
-    agreed: list[bool]  # whether both models came to agree on it; for γ = 0 the output is then proved to be the best
+    agreed: list[bool]  # whether both models agree on it; for γ = 0 the output is then proved optimal
     values: Floats  # [N] no output, or pair of beliefs, has more: the sum of both scores, and γ times the entropies
-    marginals: list[Any] | None  # for γ > 0, as `predict_marginals` has them: for every token a dict of its labels
+    # for γ > 0, as in `predict_marginals`: for every token a dict from label to probability
+    marginals: list[Any] | None
 
 
 def agree(
@@ -100,7 +101,7 @@ def _check_tokens(first: Batch, second: Batch) -> None:
 
 
 def _numbers(model: Model, of: Model) -> Ints:
-    """The class of each of the model's states, by its place in the classes of another model. # [L]"""
+    """The class of each of the model's states, by its number in another model. # [L]"""
     places = {name: k for k, name in enumerate(of.labels.classes)}
     return np.array([places[name] for name in model.labels.classes], dtype=np.int64)[model.labels.label_of]
 
@@ -120,7 +121,7 @@ def _by_class(model: Model, of: Model, shares: Floats) -> Floats:
 def _better(
     models: tuple[Model, Model], batches: tuple[Batch, Batch], agreed: AgreedOutputs, n_jobs: int | None
 ) -> Ids:
-    """The labels, as the first model numbers them, that have the larger sum of scores. # [T]"""
+    """The labels with the larger sum of scores, in the numbering of the first model. # [T]"""
     if agreed.agreed.all() or models[0].labels.hidden or models[1].labels.hidden:
         return agreed.first
     back = np.argsort(_numbers(models[1], models[0]))  # from the classes of the first to those of the second
@@ -142,12 +143,12 @@ def _decoded(model: Model, batch: Batch, labels: Ids) -> list[Any]:
 
 
 def _cut(model: Model, batch: Batch, items: list[Any]) -> list[Any]:
-    """What every token has, input by input; of classes as it is."""
+    """Values of tokens, split by input; those of classes are unchanged."""
     return [items[a:b] for a, b in pairwise(batch.starts.tolist())] if model.sequences else items
 
 
 def _warn(agreed: Any) -> None:
     missing = int(np.sum(~agreed))
     if missing:
-        said = f"on {missing:,} of {len(agreed):,} inputs the models did not come to agree; give more max_rounds"
-        warnings.warn(said, NotProved, stacklevel=3)
+        message = f"the models did not agree on {missing:,} of {len(agreed):,} inputs; give more max_rounds"
+        warnings.warn(message, NotProved, stacklevel=3)

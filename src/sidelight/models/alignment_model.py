@@ -23,7 +23,7 @@ from sidelight.models.files import Tensors, read_tensors, write_tensors
 
 VERSION = 1
 KIND = "sidelight alignment model"
-LEAST = float(np.log(1e-6))  # pairs whose words are less likely than this in both directions are not kept
+LEAST = float(np.log(1e-6))  # word pairs below this log-probability in both directions are not stored
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class AlignmentModel:
     table: TranslationTable
     parameters: Parameters
     lowercase: bool
-    about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for people
+    about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for display
 
     def bitext(self, sources: Sentences, targets: Sentences, *, n_jobs: int | None = -1) -> Bitext:
         """Sentence pairs as arrays; raises `DataError` for pairs that cannot be aligned."""
@@ -57,7 +57,7 @@ class AlignmentModel:
         threshold: float,
         n_jobs: int | None = -1,
     ) -> list[list[tuple[int, int]]]:
-        """The links of every pair; `step` says which posteriors, `combine` how the directions are joined."""
+        """The links of every pair; `step` computes the posteriors, and `combine` is how the directions are merged."""
         if not len(sources) and not len(targets):
             return []
         text = self.bitext(sources, targets, n_jobs=n_jobs)
@@ -65,7 +65,7 @@ class AlignmentModel:
         return links_of(text, posteriors.forward, posteriors.backward, rule=combine, threshold=threshold, n_jobs=n_jobs)
 
     def translations(self, word: str, count: int = 10) -> list[tuple[str, float]]:
-        """The likeliest target words of a source word with their probabilities; none for a word it does not know."""
+        """The most probable target words of a source word, with their probabilities; none for an unknown word."""
         known = self.sources.get(word.lower() if self.lowercase else word)
         if known is None:
             return []
@@ -85,12 +85,12 @@ def trimmed(
     lowercase: bool,
     about: dict[str, Any],
 ) -> AlignmentModel:
-    """A model without the pairs that are least likely, its numbers rounded to what files hold."""
+    """A model without improbable word pairs, its numbers rounded to the precision of files."""
     words = parameters.lexicon
-    kept = (words.forward[:-2] >= LEAST) | (words.backward[:-2] >= LEAST)
-    starts = np.concatenate([[0], np.cumsum(kept)])[table.starts]
-    smaller = TranslationTable(starts, table.partners[kept], table.target_words)
-    places = np.append(kept, [True, True])
+    probable = (words.forward[:-2] >= LEAST) | (words.backward[:-2] >= LEAST)
+    starts = np.concatenate([[0], np.cumsum(probable)])[table.starts]
+    smaller = TranslationTable(starts, table.partners[probable], table.target_words)
+    places = np.append(probable, [True, True])
     lexicon = finished(
         TranslationLexicon(
             _rounded(words.forward[places]),
@@ -130,13 +130,13 @@ def save_alignment_model(model: AlignmentModel, path: str | Path) -> None:
 
 
 def load_alignment_model(path: str | Path) -> AlignmentModel:
-    """Read a model; raises `ModelFileError` in one line where the file is damaged, foreign or newer."""
+    """Read a model; raises a one-line `ModelFileError` if the file is damaged, foreign or newer."""
     with reading(path, remedy="train the model again"):
         return _model_from(*read_tensors(path, kind=KIND, version=VERSION))
 
 
 def _model_from(spec: Any, tensors: Tensors) -> AlignmentModel:
-    """The model that a file describes; raises `ModelFileError` where its parts do not fit each other."""
+    """The model of a file; raises `ModelFileError` if its parts do not fit each other."""
     sources, targets = (
         {word: n for n, word in enumerate(stored_strings(tensors, name))} for name in ("sources", "targets")
     )
@@ -161,7 +161,7 @@ def _model_from(spec: Any, tensors: Tensors) -> AlignmentModel:
 
 
 def _logs(tensors: Tensors, name: str, size: int) -> Floats:
-    """Logarithms of probabilities, with room for how they were rounded."""
+    """Logarithms of probabilities, with a tolerance for rounding."""
     return array_of(tensors, f"words.{name}", np.float32, [size], high=0.01, finite=False).astype(np.float64)
 
 
@@ -176,7 +176,7 @@ def _rounded(values: Any) -> Any:
 
 
 def pairs_of_input(pairs: Any, targets: Any = None) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Sources and targets, from pairs or from the two of them."""
+    """Sources and targets, from pairs or from two lists."""
     if targets is not None:
         for name, value in (("pairs", pairs), ("targets", targets)):
             if not is_listed(value):

@@ -1,4 +1,4 @@
-"""Why this output and not the next best: the margin between the two, split into the weights that make it up."""
+"""Why this output and not the second best: the margin between the two, split into the weights that contribute to it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from sidelight.structures.chain_structure import ChainStructure
 from sidelight.structures.segment_structure import SegmentStructure
 from sidelight.structures.weight_names import FeatureWeightNames, label_words
 
-SHOWN = 30  # contributions, the largest
-WHOLE = -1  # instead of a token: of the whole output
-SLOT = "slot"  # all that a choice is worth, where features have no names
+SHOWN = 30  # maximum number of contributions shown
+WHOLE = -1  # instead of a token: the whole output
+SLOT = "slot"  # the total score of a choice, if features have no names
 NONE = "–"  # the other output has no such part
 
 
@@ -63,7 +63,7 @@ class Explanation:
     def shown(self, under_rules: Sequence[Any] | None = None) -> str:
         """A table of the labels, and what the margin consists of.
 
-        Rules are no part of a model: the labels that they lead to are given, and shown beside those of the model alone.
+        Rules are not part of a model: pass the labels under the rules, which are shown beside those of the model alone.
         """
         others = ["" if label == other else other for label, other in zip(self.predicted, self.runner_up)]
         columns: dict[str, Sequence[Any]] = {"token": self.tokens, "predicted": self.predicted, "runner-up": others}
@@ -81,14 +81,14 @@ class Explanation:
         return "\n".join(lines)
 
     def _place(self, item: Contribution) -> str:
-        """What a weight is about."""
+        """The place to which a weight refers."""
         if item.part == SLOT:
             return f"{self.tokens[item.token]}:"
         where = "" if item.token == WHOLE else f" at {item.token} ({self.tokens[item.token]})"
         return f"{item.part}{where}: {item.name} " if item.name else f"{item.part}{where}:"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the labels below their tokens, and the weights that decide."""
+        """For notebooks: the labels below their tokens, and the decisive weights."""
         words = [html.muted("token"), *map(html.code, self.tokens)]
         best = [html.muted("predicted"), *map(html.code, self.predicted)]
         others = ["" if a == b else html.code(b) for a, b in zip(self.predicted, self.runner_up)]
@@ -107,8 +107,8 @@ class Explanation:
         if rest := self.contributions[SHOWN:]:
             rows.append((f"{sum(item.amount for item in rest):+.4f}", f"{len(rest):,} smaller ones", "", "", "", ""))
         heads = ("weight", "of", "token", "feature", "for", "against")
-        said = f"score {self.score:.4f}, margin over the runner-up {self.margin:.4f}, of which"
-        return html.block("Explanation", labels, said, html.table(heads, rows))
+        caption = f"score {self.score:.4f}, margin over the runner-up {self.margin:.4f}, of which"
+        return html.block("Explanation", labels, caption, html.table(heads, rows))
 
 
 def side_by_side(columns: Mapping[str, Sequence[Any]]) -> str:
@@ -125,12 +125,12 @@ def side_by_side(columns: Mapping[str, Sequence[Any]]) -> str:
 
 
 def largest_first(items: Iterable[Contribution]) -> list[Contribution]:
-    """Contributions in the order of their size, without zeros."""
+    """Contributions by decreasing absolute size, without zeros."""
     return sorted((item for item in items if item.amount != 0.0), key=lambda item: -abs(item.amount))
 
 
 def shown_tokens(x: Any, count: int) -> list[str]:
-    """The words of a sequence, or whatever tells its tokens apart."""
+    """The words of a sequence, or other texts that distinguish its tokens."""
     try:
         tokens = list(x)
     except TypeError:
@@ -174,7 +174,9 @@ def explain(fitted: Any, x: Any) -> Explanation:
 
 
 def _explain_whole(model: Model, x: Any) -> Explanation:
-    """By the counts of features that two outputs of any structure differ in; by slots where features have no names."""
+    """Contributions by the feature counts in which two outputs of any structure differ; by slots if features have no
+    names.
+    """
     rows = model.prepare([x])
     batch = model.batch(rows)
     outputs, values = sums.k_best(batch.space, batch.scores(model.weights), 2)
@@ -202,7 +204,7 @@ def _explain_whole(model: Model, x: Any) -> Explanation:
 
 
 def _contributions(model: Model, scorer: ChainScorer, first: Any, second: Any) -> Iterator[Contribution]:
-    """Feature by feature: the prediction's weight less the runner-up's."""
+    """Contributions by feature: the weight for the prediction minus that for the runner-up."""
     rows, layout, weights = scorer.rows, scorer.layout, model.weights
     names = [str(name) for name in model.labels.names]
     start, end, transition = layout.start(weights), layout.end(weights), layout.transition(weights)
@@ -233,9 +235,9 @@ def _contributions(model: Model, scorer: ChainScorer, first: Any, second: Any) -
 def _of_token(
     model: Model, rows: Rows, layout: Layout, weights: Floats, t: int, labels: tuple[int, int], names: tuple[str, str]
 ) -> Iterator[Contribution]:
-    """What a token's own features say for one label and against another."""
+    """The contributions of a token's own features for one label and against another."""
     sparse, dense = layout.attribute_weights(weights), layout.dense_weights(weights)
-    columns = [label - (layout.n_labels - layout.columns) for label in labels]  # below 0 where a label has no weights
+    columns = [label - (layout.n_labels - layout.columns) for label in labels]  # negative if a label has no weights
 
     def lead(table: Floats) -> Floats:
         a, b = (table[..., column] if column >= 0 else np.zeros(table.shape[:-1]) for column in columns)
@@ -255,7 +257,7 @@ explain.__dict__.update(explain=explain, Explanation=Explanation, Contribution=C
 
 
 class _Piece(NamedTuple):
-    """One segment as the model scores it: a long run of one label may be several."""
+    """One segment as scored by the model: a long run of one label may be several segments."""
 
     first: int
     last: int
@@ -263,10 +265,10 @@ class _Piece(NamedTuple):
 
 
 def _explain_segments(model: Model, x: Any) -> Explanation:
-    """The best segmentation of an input, the next best, and what makes the difference.
+    """The best segmentation of an input, the second best, and the contributions to the difference.
 
     Labels are those of tokens; contributions name labels of segments, and segments by their last token. Raises
-    `DataError` where the input admits one segmentation only.
+    `DataError` if the input admits only one segmentation.
     """
     batch = model.batch([x])
     assert isinstance(batch.scorer, SegmentScorer)
@@ -289,7 +291,7 @@ def _pieces(segments: Segments) -> list[_Piece]:
 
 
 def _of_tokens(model: Model, scorer: SegmentScorer, best: Segments, other: Segments) -> Iterator[Contribution]:
-    """What tokens say whose segments have other labels."""
+    """The contributions of tokens whose segments have different labels."""
     layout, weights = model.segmental.layout.tokens, model.segmental.layout.token_weights(model.weights)
     names = [str(name) for name in model.segmental.scheme.segments.names]
     for t in np.flatnonzero(best.labels != other.labels).tolist():
@@ -300,7 +302,7 @@ def _of_tokens(model: Model, scorer: SegmentScorer, best: Segments, other: Segme
 def _of_segments(
     model: Model, scorer: SegmentScorer, best: list[_Piece], other: list[_Piece]
 ) -> Iterator[Contribution]:
-    """What segments say that one of the two has alone."""
+    """The contributions of segments that only one of the two has."""
     rows, weights = scorer.segments, model.segmental.layout.segment_weights(model.weights)
     for sign, pieces in ((1.0, set(best) - set(other)), (-1.0, set(other) - set(best))):
         for piece in sorted(pieces):
@@ -313,7 +315,7 @@ def _of_segments(
 
 
 def _of_steps(model: Model, best: list[_Piece], other: list[_Piece]) -> Iterator[Contribution]:
-    """What first and last labels say, and steps from segment to segment that one of the two has alone."""
+    """The contributions of first and last labels, and of transitions between segments that only one of the two has."""
     layout, names = model.segmental.layout.tokens, [str(name) for name in model.segmental.scheme.segments.names]
     weights = model.segmental.layout.token_weights(model.weights)
     start, end, transition = layout.start(weights), layout.end(weights), layout.transition(weights)

@@ -1,7 +1,7 @@
-"""A model in a form that other programs read: plain JSON, or ONNX. Chains of order 1, and classes.
+"""Exports a model for other programs, as plain JSON or ONNX: chains of order 1, and classes.
 
-JSON holds the features by their names and the weights of each, so a program of sixty lines labels words with it
-(docs/how_to/export.md has one). ONNX holds the weights alone: features come in by their numbers (`models.onnx_graph`).
+JSON holds the names and weights of all features, so a program of fifty lines can label words (docs/how_to/export.md
+has one). ONNX holds only the weights: features are passed by number (`models.onnx_graph`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FORMATS = ("json", "onnx")
 VERSION = 1
 UNREADABLE = re.compile(r"signature|ending\d")  # macros of HMMs
 CLASS = re.compile(r"class\d")
-NEVER = -1e300  # a label or a transition that may not be; JSON has no −inf
+NEVER = -1e300  # a label or a transition that is not allowed; JSON has no −inf
 
 
 def export(fitted: Any, path: str | Path, *, to: str = "json") -> None:
@@ -61,11 +61,11 @@ def export(fitted: Any, path: str | Path, *, to: str = "json") -> None:
 
 
 def json_values(model: Model) -> dict[str, Any]:
-    """A model as JSON values; raises `DataError` for what they cannot hold.
+    """A model as JSON values; raises `DataError` if this is impossible.
 
-    Weights of a feature are pairs of a label's place and a number. Features of a template are named by the values of
-    its slots, as JSON without blanks: texts, or −1, −2, … before the first token and 1, 2, … after the last. Where
-    templates look at classes of words, these are there for every word in small letters, coarse first.
+    Weights of a feature are pairs of a label's position and a number. The name of a template's feature is the list of
+    its slots' values, as JSON without blanks: strings, or −1, −2, … before the first token and 1, 2, … after the last.
+    If templates use word classes, these are listed for every lower-case word, coarse first.
     """
     structure = plain_structure(model)
     start, transition, end = chain_weights(model)
@@ -82,7 +82,7 @@ def json_values(model: Model) -> dict[str, Any]:
 
 
 def plain_structure(model: Model) -> ChainStructure:
-    """The structure of a model that can be exported; raises `DataError` for others, by name."""
+    """The structure of an exportable model; raises `DataError`, by name, for other structures."""
     structure = model.structure
     if not isinstance(structure, ChainStructure):
         raise _not_exported(f"a model of {structure.outputs_are}", "export that of a Tagger or a Classifier")
@@ -92,13 +92,13 @@ def plain_structure(model: Model) -> ChainStructure:
 
 
 def label_texts(model: Model) -> list[Any]:
-    """The label of every number; of labels with hidden states, of every state."""
+    """The label of every number; with hidden states, the label of every state."""
     classes = written_labels(model.labels.classes)
     return [classes[place] for place in model.labels.label_of.tolist()]
 
 
 def chain_weights(model: Model) -> tuple[Floats, Floats, Floats]:
-    """Weights of first labels [L], of transitions [L, L] and of last labels [L]; −inf where they may not be."""
+    """Weights of first labels [L], of transitions [L, L] and of last labels [L]; −inf if not allowed."""
     structure = plain_structure(model)
     layout = structure.layout
     start, transition, end = layout.start(model.weights), layout.transition(model.weights), layout.end(model.weights)
@@ -108,7 +108,7 @@ def chain_weights(model: Model) -> tuple[Floats, Floats, Floats]:
 
 
 def emission_weights(model: Model) -> Floats:
-    """Weights of features; of two classes the first has none. # [A, L]"""
+    """Weights of features; with two classes, the first has zeros. # [A, L]"""
     layout = plain_structure(model).layout
     return _all_labels(layout.attribute_weights(model.weights), layout.n_labels)
 
@@ -150,12 +150,12 @@ def _template(extractor: TemplateExtractor, m: int, weights: Floats) -> dict[str
             raise _not_exported(f"the macro %{macro}", 'train with other templates, or use to="onnx"')
     first = int(extractor.program.slot_ptr[m])
     lexicons = [extractor.lexicons[extractor.program.slot_view[first + s]] for s in range(len(template.slots))]
-    found = {}
+    named = {}
     for parts, attribute in zip(known.parts.tolist(), known.attributes.tolist()):
         if pairs := _pairs(weights[attribute]):
             values = [_value(lexicon.strings, part) for lexicon, part in zip(lexicons, parts)]
-            found[json.dumps(values, separators=(",", ":"), ensure_ascii=False)] = pairs
-    return {"name": template.text, "slots": [list(slot) for slot in template.slots], "weights": found}
+            named[json.dumps(values, separators=(",", ":"), ensure_ascii=False)] = pairs
+    return {"name": template.text, "slots": [list(slot) for slot in template.slots], "weights": named}
 
 
 def _value(strings: Sequence[str], number: int) -> str | int:

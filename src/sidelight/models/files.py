@@ -1,6 +1,6 @@
-"""Tensor files: safetensors with a checked, versioned header; written beside their place and then renamed.
+"""Tensor files: safetensors with a checked, versioned header, written under a temporary name and then renamed.
 
-Checkpoints are such files: training that was interrupted goes on from its last finished round.
+Checkpoints are such files: interrupted training resumes from its last finished round.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ Tensors = dict[str, NDArray[Any]]
 
 
 def write_tensors(path: str | Path, tensors: Mapping[str, NDArray[Any]], *, kind: str, version: int, spec: Any) -> None:
-    """Write arrays and JSON values; a reader sees the old file or the new one, never part of one."""
+    """Write arrays and JSON values; readers see the old or the new file, never a part."""
     from safetensors.numpy import save
 
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     text = json.dumps(spec)
     header = {"kind": kind, "version": version, "spec": text, "check": _check(arrays, text)}
-    data = save(arrays, metadata={"sidelight": json.dumps(header)})  # one key: safetensors does not keep their order
+    # one key: safetensors does not keep the order of keys
+    data = save(arrays, metadata={"sidelight": json.dumps(header)})
     write_atomically(path, data)
 
 
 def kind_of(path: str | Path) -> str | None:
-    """What kind of file it says it is; None where it cannot say."""
+    """The kind of file that it declares; None if it has no such header."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -52,10 +53,10 @@ def kind_of(path: str | Path) -> str | None:
 def read_tensors(
     path: str | Path, *, kind: str, version: int, mapped: bool = False, checked: bool = True
 ) -> tuple[Any, Tensors]:
-    """JSON values and arrays of a file; raises `ModelFileError` in one line where it is damaged, foreign or newer.
+    """JSON values and arrays of a file; raises a one-line `ModelFileError` if it is damaged, foreign or newer.
 
-    `mapped` arrays stay in the file and are in memory while they are looked at; what is written to them is not kept.
-    A file whose checksum was looked at before need not be `checked` again.
+    `mapped` arrays stay in the file and are loaded on access; changes to them are not saved. A file whose checksum was
+    verified before need not be `checked` again.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -91,7 +92,7 @@ def read_tensors(
 
 
 def _mapped(path: str | Path) -> Tensors:
-    """The arrays of a file whose header is sound, in the pages of the file: gone from memory once nobody has them."""
+    """The arrays of a file with a valid header, memory-mapped: freed when they are no longer referenced."""
     with open(path, "rb") as file:
         pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     begin = 8 + int.from_bytes(pages[:8], "little")
@@ -107,8 +108,8 @@ def _mapped(path: str | Path) -> Tensors:
 _DTYPES = {f"{sort.upper()}{8 * size}": f"{sort}{size}" for sort in "fiu" for size in (1, 2, 4, 8)} | {"BOOL": "?"}
 
 
-def _foreign(path: str | Path, kind: Any, wanted: str) -> ModelFileError:
-    """The error for a file of another kind, which may be one of ours."""
+def _foreign(path: str | Path, kind: Any, expected: str) -> ModelFileError:
+    """The error for a file of another kind, which may be one of Sidelight's."""
     loaders = {
         "sidelight model": "Tagger.load, Classifier.load or load_model",
         "sidelight segment model": "SegmentTagger.load",
@@ -116,8 +117,8 @@ def _foreign(path: str | Path, kind: Any, wanted: str) -> ModelFileError:
         "sidelight pair of models": "CoTraining.load",
     }
     if kind in loaders:
-        return ModelFileError(f"a {kind}, not a {wanted}", file=path, remedy=f"{loaders[kind]} reads it")
-    return ModelFileError(f"not a {wanted} file", file=path, remedy="give a file that sidelight wrote")
+        return ModelFileError(f"a {kind}, not a {expected}", file=path, remedy=f"{loaders[kind]} reads it")
+    return ModelFileError(f"not a {expected} file", file=path, remedy="give a file that sidelight wrote")
 
 
 def _is_text(path: str | Path) -> bool:
@@ -139,7 +140,7 @@ def _check(tensors: Mapping[str, NDArray[Any]], text: str) -> int:
 
 
 def raw_bytes(array: NDArray[Any]) -> memoryview:
-    """The bytes of an array, without copying it where it is contiguous."""
+    """The bytes of an array, without a copy if it is contiguous."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
@@ -149,7 +150,7 @@ REMEDY = "delete it, or give another name"
 
 
 def fingerprint(settings: Mapping[str, str], labels: Sequence[str], arrays: Sequence[NDArray[Any]]) -> str:
-    """A digest of everything that decides the course of training."""
+    """A digest of everything that determines the course of training."""
     digest = blake2b(json.dumps([sorted(settings.items()), list(labels)]).encode(), digest_size=16)
     for array in arrays:
         digest.update(raw_bytes(array))
@@ -163,7 +164,7 @@ def save_checkpoint(path: str | Path, mark: str, state: tuple[dict[str, Any], di
 
 
 def load_checkpoint(path: str | Path, mark: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
-    """The state in the file, or None if there is no file; raises `ModelFileError` if it is of another training."""
+    """The state in the file, or None if there is no file; raises `ModelFileError` if it belongs to another training."""
     if not Path(path).exists():
         return None
     with reading(path, remedy=REMEDY):

@@ -1,4 +1,4 @@
-"""A trained predictor: a structure and its weights, with the objective and the gap of its training, round by round."""
+"""A trained predictor: a structure and its weights, with the objective and the gap of each training round."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from sidelight.structures.structure import InputRows, Structure
 
 Point = list[float | int | None]  # number of the round, objective, gap
 MOST_POINTS = 200  # in a file
-HEAVIEST = 1e100  # sums of weights beyond this would not be numbers
+HEAVIEST = 1e100  # sums of larger weights would overflow
 
 
 def point_of(record: Round) -> Point:
-    """What is kept of a round; for those that count mistakes, these are the objective."""
+    """The stored values of a round; for learners that count mistakes, these are the objective."""
     return [record.number, record.mistakes if record.objective is None else record.objective, record.gap]
 
 
 def thinned(points: Sequence[Point]) -> list[Point]:
-    """So many of them that a file stays small, the first and the last among them.
+    """At most as many points as keep a file small, including the first and the last.
 
     >>> numbers = [number for number, _, _ in thinned([[k, None, None] for k in range(1000)])]
     >>> len(numbers), numbers[:3], numbers[-1]
@@ -47,7 +47,7 @@ def thinned(points: Sequence[Point]) -> list[Point]:
 
 
 def history_in(values: Mapping[str, Any]) -> list[Point]:
-    """The history that a file holds; none in files of before. Raises `ModelFileError` where it is no history."""
+    """The history in a file; empty for older files. Raises `ModelFileError` for an invalid history."""
     points = list_of(values, "history") if "history" in values else []
     for point in points:
         if not isinstance(point, list) or len(point) != 3 or not all(_is_amount(one) for one in point):
@@ -64,7 +64,7 @@ class Found(NamedTuple):
 
     labels: Ids  # [T]
     values: Floats  # [N]
-    proved: NDArray[np.bool_] | None  # [N] None where outputs always are the best
+    proved: NDArray[np.bool_] | None  # [N] None if outputs always are the best
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,21 +76,21 @@ class Model:
     size_by: str = "tokens"  # κ(x) of companion decisions: "tokens", "one" or "function"
     about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for people
     temperature: float = 0.0  # τ of companion decisions: 0 for the best output's score, else a soft maximum
-    decision: Floats | None = None  # weights of companion decisions, where they are not those that find outputs
+    decision: Floats | None = None  # weights of companion decisions, if they differ from those that find outputs
 
     @property
     def labels(self) -> LabelSet:
-        """The choices of slots by their names."""
+        """The names of choices."""
         return self.structure.labels
 
     @property
     def extractor(self) -> Any:
-        """Features of tokens, of structures that have them."""
+        """The features of tokens, for structures that have them."""
         return self._of_structure("extractor")
 
     @property
     def layout(self) -> Any:
-        """Where weights live, of structures that have one."""
+        """The layout of weights, for structures that have one."""
         return self._of_structure("layout")
 
     @property
@@ -100,18 +100,18 @@ class Model:
 
     @property
     def allowed(self) -> Transitions | None:
-        """The transitions that may be, where not all may."""
+        """The allowed transitions, if not all are allowed."""
         return getattr(self.structure, "allowed", None)
 
     @property
     def segmental(self) -> SegmentStructure:
-        """The structure of a model of segments; raises `DataError` where it is none."""
+        """The structure of a segment model; raises `DataError` for other models."""
         if not isinstance(self.structure, SegmentStructure):
             raise DataError("the model labels no segments", remedy="use that of a SegmentTagger")
         return self.structure
 
     def prepare(self, xs: Any, *, n_jobs: int | None = -1) -> Any:
-        """The features of inputs, for use more than once; features as they are."""
+        """The features of inputs, for repeated use; features are returned unchanged."""
         rows = xs if isinstance(xs, InputRows) else self.structure.rows(xs, n_jobs=n_jobs)
         empty = np.flatnonzero(rows.lengths == 0)
         if len(empty):
@@ -127,7 +127,7 @@ class Model:
         return self._best(self.batch(xs, n_jobs=n_jobs))
 
     def found(self, xs: Any, *, n_jobs: int | None = -1) -> Found:
-        """Best outputs as numbers, their scores, and which of them are proved to be the best."""
+        """Best outputs as numbers, their scores, and which of them are proved optimal."""
         batch = self.batch(xs, n_jobs=n_jobs)
         if not isinstance(batch.space, Proving):
             return Found(*self._best(batch)[:2], None)
@@ -135,34 +135,34 @@ class Model:
         return Found(solved.choices, solved.values, solved.gaps == 0.0)
 
     def predict(self, xs: Any, *, n_jobs: int | None = -1) -> list[Any]:
-        """The best output of each input; warns (`sidelight.errors.NotProved`) where time ran out for some."""
+        """The best output of each input; warns (`sidelight.errors.NotProved`) if time ran out for some."""
         outputs, proved = self.answers(xs, n_jobs=n_jobs)
         warn_of_early_ends(proved)
         return outputs
 
     def answers(self, xs: Any, *, n_jobs: int | None = -1) -> tuple[list[Any], NDArray[np.bool_] | None]:
-        """The same, and which outputs are proved to be the best (None: all)."""
+        """The outputs of `predict`, and which of them are proved optimal (None: all)."""
         rows = self.prepare(xs, n_jobs=n_jobs)
-        found = self.found(rows, n_jobs=n_jobs)
-        return self.structure.outputs(rows, found.labels), found.proved
+        best = self.found(rows, n_jobs=n_jobs)
+        return self.structure.outputs(rows, best.labels), best.proved
 
     def predict_segments(self, xs: Any, *, n_jobs: int | None = -1) -> list[list[Span]]:
         """The segments (first token, last token, label) of each input, which tile it.
 
-        Without a scheme the pieces of a run that is longer than the greatest length are one segment.
+        Without a scheme, the pieces of a run longer than the maximum length are joined to one segment.
         """
         return self.segmental.scheme.spans_of(self.predict(xs, n_jobs=n_jobs))
 
     def judge(self, xs: Any, *, sizes: Sequence[float] | None = None, n_jobs: int | None = -1) -> Floats:
-        """The companion decision: above 0 where the best output is good enough, max w·Φ_B. # [N]
+        """The companion decision: above 0 if the best output is good enough, max w·Φ_B. # [N]
 
         Models that learned from answers by likelihood have a soft maximum (`objective.companion_likelihood`).
-        `sizes` are the κ(x) of the inputs; a model that was trained with a function of its own needs them.
+        `sizes` are the κ(x) of the inputs; they are required if the model was trained with a function as `size`.
         """
         rows = self.prepare(xs, n_jobs=n_jobs)
         batch = self.batch(rows, n_jobs=n_jobs)
         if sizes is None and self.size_by == "function":
-            raise DataError("the model was trained with a size of its own", remedy="give sizes=[…] to judge")
+            raise DataError("the model was trained with a function as size", remedy="give sizes=[…] to judge")
         if sizes is not None:
             divisors = np.asarray(sizes, dtype=np.float64)
         else:
@@ -179,7 +179,7 @@ class Model:
 
     @property
     def threshold(self) -> float:
-        """The weight of the constant feature of companion decisions; 0 where none were learned from."""
+        """The weight of the constant feature of companion decisions; 0 without companion evidence."""
         return float((self.weights if self.decision is None else self.decision)[0])
 
     def _best(self, batch: Batch) -> Paths:
@@ -197,9 +197,9 @@ class Model:
 
 
 def model_of(fitted: Any) -> Model:
-    """The model of a fitted `Tagger`, `Classifier` or `SegmentTagger`, or a model as it is.
+    """The model of a fitted `Tagger`, `Classifier` or `SegmentTagger`; a model is returned unchanged.
 
-    Raises `NotFitted` for an estimator that was not fitted, `DataError` for what has no such model.
+    Raises `NotFitted` for an unfitted estimator, and `DataError` for objects without such a model.
     """
     model = getattr(fitted, "model_", fitted)
     if isinstance(model, Model):

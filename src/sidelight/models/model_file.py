@@ -1,4 +1,4 @@
-"""Models in files: safetensors, versioned, without pickle; one in a file, or the two that co-training leaves."""
+"""Model files: safetensors, versioned, without pickle, with one model, or with the two models of co-training."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ KIND = "sidelight model"
 PAIR = "sidelight pair of models"
 PLACES = ("first", "second")  # of the two
 DECISION = "decision."  # arrays of the weights of companion decisions
-SEGMENTS = "sidelight segment model"  # what files of segments were before, of version 1
-VARIABLES = "sidelight joint model"  # and those of variables
+SEGMENTS = "sidelight segment model"  # the kind of older files of segment models, version 1
+VARIABLES = "sidelight joint model"  # and of models of variables
 
 
 def save_model(model: Model, path: str | Path) -> None:
-    """Write a model. If most weights are zero, only the others take space."""
+    """Write a model. If most weights are zero, only the others are stored."""
     if not isinstance(model, Model):
         raise ValueError(f"the model is a {type(model).__name__}; give the model_ of a fitted Tagger or Classifier")
     description, tensors, version = model_state(model, path)
@@ -56,7 +56,7 @@ def load_model(path: str | Path, *, function: SegmentFunction | None = None, str
 
 
 def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors, int]:
-    """A model as JSON values, arrays and the oldest version that can read it; `path` is where it will be written."""
+    """A model as JSON values, arrays and the oldest version that can read it; `path` is its file."""
     try:
         own = model.structure.state()
     except ModelFileError as error:
@@ -76,9 +76,9 @@ def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors
     return description, tensors, version
 
 
-def model_from(spec: Any, tensors: Tensors, given: Any = None) -> Model:
-    """The model that `model_state` described; raises `ModelFileError` where its parts do not fit each other."""
-    structure = _structure_from(spec, tensors, given)
+def model_from(spec: Any, tensors: Tensors, supplied: Any = None) -> Model:
+    """The model described by `model_state`; raises `ModelFileError` if its parts do not fit each other."""
+    structure = _structure_from(spec, tensors, supplied)
     return Model(
         structure,
         stored_weights(tensors, structure.size),
@@ -89,20 +89,20 @@ def model_from(spec: Any, tensors: Tensors, given: Any = None) -> Model:
     )
 
 
-def _structure_from(spec: Any, tensors: Tensors, given: Any) -> Structure:
-    """What outputs the model has; `given` is what a file does not hold."""
+def _structure_from(spec: Any, tensors: Tensors, supplied: Any) -> Structure:
+    """The structure of the model; `supplied` has what a file does not contain."""
     if "own" in spec:
-        return restored_own(spec, tensors, given)
+        return restored_own(spec, tensors, supplied)
     extractor = restore(mapping_of(spec, "features"), part_of(tensors, "features."))
     if "types" in spec:
-        return restored_variables(spec, extractor, given)
+        return restored_variables(spec, extractor, supplied)
     if "n_segment_attributes" in spec:
-        return restored_segments(spec, tensors, extractor, given)
+        return restored_segments(spec, tensors, extractor, supplied)
     return restored_chain(spec, tensors, extractor)
 
 
 def weight_tensors(weights: NDArray[np.float64]) -> Tensors:
-    """Weights as arrays; zeros are left out where most of them are zero."""
+    """Weights as arrays; zeros are left out if most weights are zero."""
     filled = np.flatnonzero(weights)
     if len(filled) * 12 < len(weights) * 8:
         return {"weights.indices": filled.astype(np.uint32), "weights.values": weights[filled]}
@@ -110,7 +110,7 @@ def weight_tensors(weights: NDArray[np.float64]) -> Tensors:
 
 
 def stored_weights(tensors: Tensors, size: int) -> NDArray[np.float64]:
-    """The weights in a file, where zeros may have been left out."""
+    """The weights in a file, in which zeros may be left out."""
     if "weights" in tensors:
         return array_of(tensors, "weights", np.float64, [size], low=-HEAVIEST, high=HEAVIEST)
     values = array_of(tensors, "weights.values", np.float64, [None], low=-HEAVIEST, high=HEAVIEST)
@@ -121,7 +121,7 @@ def stored_weights(tensors: Tensors, size: int) -> NDArray[np.float64]:
 
 
 def about_in(spec: Any) -> dict[str, Any]:
-    """How a model was trained, as a file tells it; what prediction looks at is checked."""
+    """The description of a model's training in a file; the parts used in prediction are checked."""
     about = mapping_of(spec, "about")
     if "penalties" in about:
         prices = mapping_of(about, "penalties")
@@ -135,7 +135,7 @@ def about_in(spec: Any) -> dict[str, Any]:
 
 
 def save_pair(models: tuple[Model, Model], path: str | Path, *, spec: dict[str, Any]) -> None:
-    """Write two models, and JSON values beside them."""
+    """Write two models, and further JSON values."""
     tensors: Tensors = {}
     descriptions: dict[str, Any] = {}
     versions = []
@@ -147,9 +147,9 @@ def save_pair(models: tuple[Model, Model], path: str | Path, *, spec: dict[str, 
 
 
 def load_pair(path: str | Path) -> tuple[tuple[Model, Model], dict[str, Any]]:
-    """Two models and the values beside them.
+    """Two models and the further values.
 
-    Raises `ModelFileError` in one line where the file is damaged, foreign or newer.
+    Raises a one-line `ModelFileError` if the file is damaged, foreign or newer.
     """
     with reading(path):
         spec, tensors = read_tensors(path, kind=PAIR, version=VERSION)

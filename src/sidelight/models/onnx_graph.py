@@ -1,12 +1,12 @@
-"""A model as an ONNX graph: linear scores of features that come in by their numbers, then the best labels.
+"""A model as an ONNX graph: linear scores of features passed by number, then the best labels.
 
-    features [T, F] int64, values [T, F]: the numbers of each token's features, and what each is worth; a row that has
+    features [T, F] int64, values [T, F]: the numbers and values of each token's features; a row that has
     fewer is filled up with the number A (one more than the last feature), whatever its value
     dense [T, D]: dense rows, of models that have them
     labels [T] int64: places in the list "labels" of the metadata; scores [T, L]: of each label at each token
 
-Rows are the tokens of one sentence, and labels its best path (Viterbi, as two Scans); or rows are inputs of their own
-where outputs are classes. Everything is in double precision, as in training, so that labels are those of `predict`.
+The rows are the tokens of one sentence, and the labels are its best path (Viterbi, as two Scans). For classes, each row
+is an input. Everything is in double precision, as in training, so that labels are those of `predict`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from sidelight.models.export import chain_weights, dense_weights, emission_weigh
 from sidelight.models.model import Model, model_of
 
 OPSET = 17
-LARGEST = 2**31 - 2**20  # bytes: a message of ONNX is smaller than 2 GiB
+LARGEST = 2**31 - 2**20  # bytes: ONNX files must be smaller than 2 GiB
 
 
 def onnx_bytes(model: Model) -> bytes:
-    """The file of a model; raises `DataError` for what cannot be exported, and where onnx is not installed."""
+    """The file of a model; raises `DataError` for models that cannot be exported, and if onnx is not installed."""
     try:
         import onnx
         from onnx import TensorProto, helper
@@ -55,10 +55,10 @@ def onnx_bytes(model: Model) -> bytes:
         ir_version=8,
         producer_name="sidelight",
     )
-    told: dict[str, Any] = {"labels": label_texts(model), "padding": len(sparse)}
+    metadata: dict[str, Any] = {"labels": label_texts(model), "padding": len(sparse)}
     if isinstance(structure.extractor, AttributeExtractor):
-        told["features"] = structure.extractor.names
-    helper.set_model_props(proto, {name: json.dumps(value) for name, value in told.items()})
+        metadata["features"] = structure.extractor.names
+    helper.set_model_props(proto, {name: json.dumps(value) for name, value in metadata.items()})
     onnx.checker.check_model(proto)
     return bytes(proto.SerializeToString())
 
@@ -83,7 +83,7 @@ def onnx_inputs(fitted: Any, x: Any) -> dict[str, Any]:
 
 
 class _Graph:
-    """Nodes, inputs, outputs and constants, as they are added; of a loop's body, or of the whole."""
+    """Nodes, inputs, outputs and constants of a graph or of a loop's body."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
@@ -92,11 +92,11 @@ class _Graph:
         self.constants: list[Any] = []
 
     def add(self, kind: str, *inputs: str, name: str | None = None, **attributes: Any) -> str:
-        """A node with one output; its name."""
+        """Add a node with one output; returns the output's name."""
         return self.add_all(kind, inputs, [name or f"{kind}_{id(self)}_{len(self.nodes)}"], **attributes)[0]
 
     def add_all(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> Sequence[str]:
-        """A node with several outputs; their names."""
+        """Add a node with several outputs; returns their names."""
         from onnx import helper
 
         self.nodes.append(helper.make_node(kind, list(inputs), list(outputs), **attributes))
@@ -146,9 +146,10 @@ def _emissions(graph: _Graph, sparse: Floats, dense: Floats) -> str:
 
 
 def _best_path(graph: _Graph, emissions: str, start: Floats, transition: Floats, end: Floats) -> None:
-    """Viterbi. Forwards the best score that ends in each label, and the label before; backwards along these.
+    """Viterbi: the forward pass computes the best score for each label, and the previous label; the backward pass
+    follows these.
 
-    Before the first token there is a state of its own, number L, whose transitions are the weights of first labels.
+    Before the first token there is an additional state, number L, whose transitions are the weights of first labels.
     """
     from onnx import TensorProto
 
@@ -171,7 +172,7 @@ def _best_path(graph: _Graph, emissions: str, start: Floats, transition: Floats,
         "Scan", [begin, "scores"], ["last_scores", "pointers"], body=forward.body("forward"), num_scan_inputs=1
     )
     final = graph.add("Add", last, graph.constant("end", np.append(end, -np.inf)))
-    chosen = graph.add("ArgMax", final, axis=0, keepdims=1)
+    final_label = graph.add("ArgMax", final, axis=0, keepdims=1)
     backward = _Graph()
     backward.input("label", TensorProto.INT64, [1])
     backward.input("pointer", TensorProto.INT64, [size])
@@ -181,7 +182,7 @@ def _best_path(graph: _Graph, emissions: str, start: Floats, transition: Floats,
     backward.output("here", TensorProto.INT64, [1])
     _, path = graph.add_all(
         "Scan",
-        [chosen, pointers],
+        [final_label, pointers],
         ["begins", "path"],
         body=backward.body("backward"),
         num_scan_inputs=1,

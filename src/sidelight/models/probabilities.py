@@ -1,9 +1,9 @@
-"""What a model believes: p(y | x) = exp(score(y)) / Σ exp(score), its marginals, samples and log-probabilities.
+"""The probabilities of a model: p(y | x) = exp(score(y)) / Σ exp(score), marginals, samples and log-probabilities.
 
-They are the model's own probabilities where it was learned by likelihood (crf, partial_crf, naive_bayes); for margin
-learners they rank outputs, but are not calibrated. `clamp` fixes the labels of some tokens: one mask limits the decoded
-path and the sums, so that both obey it and agree. Where labels have hidden states, the probability of an output is the
-sum over the states of its labels, while the decoded path is that of the best states.
+For likelihood learners (crf, partial_crf, naive_bayes) these are the model's own probabilities; for margin learners
+they rank outputs but are not calibrated. `clamp` fixes the labels of some tokens: the same mask limits the decoded path
+and the sums, so both are consistent. With hidden states, the probability of an output is the sum over the states of its
+labels, while the decoded path is that of the best states.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from sidelight.objective.batch import Batch
 from sidelight.spaces import sums
 from sidelight.spaces.second_order.second_order import SecondOrderSpace
 
-MOST_NUMBERS = 1 << 28  # that the k best outputs are found with
-ROUNDING = 1e-3  # marginals of a token that miss 1 by more have lost their meaning
+MOST_NUMBERS = 1 << 28  # maximum numbers in memory for finding the k best outputs
+ROUNDING = 1e-3  # if the marginals of a token miss 1 by more, they are meaningless
 SCALE = "scale the features, so that their values are about 1"
 
 
@@ -40,7 +40,7 @@ def marginals(model: Model, xs: Any, *, clamp: Any = None, n_jobs: int | None = 
 
 
 def named_marginals(model: Model, xs: Any, *, clamp: Any = None, n_jobs: int | None = -1) -> list[Any]:
-    """The same by the names of labels, in the form of outputs."""
+    """Marginals as dicts from label to probability, in the form of outputs."""
     return model.structure.beliefs(*_marginals(model, xs, clamp, n_jobs))
 
 
@@ -77,7 +77,7 @@ def log_partitions(model: Model, xs: Any, *, clamp: Any = None, n_jobs: int | No
 
 
 def class_scores(model: Model, xs: Any, *, n_jobs: int | None = -1) -> Floats:
-    """Of single inputs, the score of every class; with hidden states the log-sum over those of a class. # [N, K]"""
+    """The score of every class for single inputs; with hidden states, the log-sum over a class's states. # [N, K]"""
     _, batch, scores = _scored(model, xs, None, n_jobs)
     if not len(batch):
         return np.zeros((0, len(model.labels.classes)))
@@ -91,7 +91,7 @@ def class_scores(model: Model, xs: Any, *, n_jobs: int | None = -1) -> Floats:
 def k_best(
     model: Model, xs: Any, k: int, *, clamp: Any = None, n_jobs: int | None = -1
 ) -> list[list[tuple[Any, float]]]:
-    """The k best outputs of each input with their scores, best first; fewer where there are not so many."""
+    """The k best outputs of each input with their scores, best first; fewer if there are fewer outputs."""
     k = whole("k", k, least=1)
     rows, batch, scores = _scored(model, xs, clamp, n_jobs)
     if not len(batch):
@@ -119,7 +119,7 @@ def samples(
 
 
 def posterior(model: Model, xs: Any, *, clamp: Any = None, n_jobs: int | None = -1) -> list[Any]:
-    """The output with the largest expected number of right tokens, among those that are allowed."""
+    """The output with the largest expected number of right tokens, among the allowed outputs."""
     rows, batch, scores = _scored(model, xs, clamp, n_jobs)
     if not len(batch):
         return []
@@ -128,12 +128,12 @@ def posterior(model: Model, xs: Any, *, clamp: Any = None, n_jobs: int | None = 
     tokens = sums.token_marginals(batch.space, scores, n_jobs=n_jobs)
     gains = np.ascontiguousarray(
         _by_label(model, tokens)[:, model.labels.label_of]
-    )  # a state gains what its label does
+    )  # a state has the gain of its label
     return model.structure.outputs(rows, sums.best_by_tokens(batch.space, gains, n_jobs=n_jobs))
 
 
 def _scored(model: Model, xs: Any, clamp: Any, n_jobs: int | None) -> tuple[Any, Batch, Any]:
-    """The features of inputs, their batch within what is clamped, and its scores."""
+    """The features of inputs, their batch restricted to clamped labels, and its scores."""
     rows = model.prepare(xs, n_jobs=n_jobs)
     batch = model.batch(rows, n_jobs=n_jobs)
     if clamp is not None:
@@ -145,24 +145,25 @@ def _scored(model: Model, xs: Any, clamp: Any, n_jobs: int | None) -> tuple[Any,
 
 
 def proper(shares: Floats) -> Floats:
-    """Marginals [T, L] without what rounding adds: from 0 to 1, and 1 in sum.
+    """Marginals [T, L] without rounding errors: from 0 to 1, with sum 1.
 
-    Raises `DataError` where scores are so large that nothing is left of their differences.
+    Raises `DataError` if scores are so large that their differences are lost.
     """
     totals = shares.sum(axis=1, keepdims=True)
     if not np.all(np.abs(totals - 1.0) < ROUNDING):
-        raise DataError("the scores are too large for probabilities to be told apart", remedy=SCALE)
+        raise DataError("the scores are too large to distinguish probabilities", remedy=SCALE)
     return np.asarray(np.clip(shares / totals, 0.0, 1.0))
 
 
 def clamped_too_much(example: int) -> Infeasible:
-    """The error for clamped labels that no output has."""
+    """The error for clamped labels that occur in no output."""
     why = "every other label beside them, or a transition between two, is ruled out"
     return Infeasible(f"example {example}: no output has the clamped labels: {why}; clamp fewer", example=example)
 
 
 def bounded_k(k: int, lengths: Ints, n_labels: int, *, order: int = 1) -> int:
-    """So many, or as many as there are outputs of the longest input; raises `Intractable` where they take gigabytes.
+    """k, or the number of outputs of the longest input if this is smaller; raises `Intractable` if they would take
+    gigabytes.
 
     >>> bounded_k(10**9, np.array([3, 2]), 2)
     8
@@ -172,9 +173,9 @@ def bounded_k(k: int, lengths: Ints, n_labels: int, *, order: int = 1) -> int:
         k = min(k, n_labels**longest)
     numbers = k * (tokens + longest * n_labels**order)
     if numbers > MOST_NUMBERS:
-        asked = f"the {k:,} best outputs of {tokens:,} tokens with {n_labels} labels"
+        request = f"the {k:,} best outputs of {tokens:,} tokens with {n_labels} labels"
         raise Intractable(
-            f"{asked} take about {16 * numbers / 1e9:,.0f} GB; ask for fewer, or of fewer inputs at a time"
+            f"{request} take about {16 * numbers / 1e9:,.0f} GB; ask for fewer, or of fewer inputs at a time"
         )
     return k
 

@@ -1,4 +1,4 @@
-"""The weights of a model by name: what speaks most for each label, and most against it."""
+"""The weights of a model by name, with the strongest for and against each label first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Weight:
     """One weight: of a feature with a label, of a label after another, or of a first or last label."""
 
     part: str  # "threshold", "start", "bias", "end", "transition", "dense", "feature", "segment feature", …
-    name: str  # of the feature, the dense column, or the labels before
+    name: str  # of the feature, the dense column, or the previous labels
     label: Any  # None for the threshold of companion decisions
     value: float
 
@@ -33,7 +33,7 @@ class Weight:
 
 
 class RankedWeights(list[Weight]):
-    """Weights in their order; `str` makes a table of them, and so do notebooks."""
+    """Ordered weights; `str` and notebooks show them as a table."""
 
     def __str__(self) -> str:
         return shown_weights(self)
@@ -71,14 +71,14 @@ def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: boo
         places = places[np.isin(names.label_of()[places], _states(names.labels, label))]
     keys = model.weights[places] if lowest else -model.weights[places]
     if top is not None and top < len(places):
-        nearest = np.flatnonzero(keys <= np.partition(keys, top - 1)[top - 1])  # with all that are level at the end
+        nearest = np.flatnonzero(keys <= np.partition(keys, top - 1)[top - 1])  # including ties at the end
         places, keys = places[nearest], keys[nearest]
     order = places[np.argsort(keys, kind="stable")[:top]]
     return RankedWeights(Weight(*names.named(int(place)), float(model.weights[place])) for place in order)
 
 
 def _states(labels: LabelSet, label: Any) -> Ints:
-    """The numbers of a label's states; of the label itself where it has none."""
+    """The numbers of a label's states; the label itself if it has none."""
     classes = list(labels.classes)
     if not is_hashable(label) or label not in classes:
         known = ", ".join(map(label_words, classes[:10])) + (", …" if len(classes) > 10 else "")
@@ -99,7 +99,7 @@ def shown_weights(weights: Sequence[Weight]) -> str:
 def _spoken(weight: Weight) -> str:
     if weight.part == "threshold":
         return "threshold of yes/no answers"
-    if weight.label is None:  # of structures, whose features belong to no label
+    if weight.label is None:  # weights of structures, whose features belong to no label
         return f"{weight.part} {weight.name}"
     label = label_words(weight.label)
     if "transition" in weight.part:

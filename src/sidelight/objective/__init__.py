@@ -1,1 +1,1 @@
-"""Evidence meets space: losses that a solver sees only through cuts."""
+"""Objectives: losses of evidence over spaces, which a solver sees only through cuts."""

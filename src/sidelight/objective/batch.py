@@ -1,8 +1,8 @@
-"""Inputs of one kind of evidence, whatever their structure: what scores their outputs, and the outputs they may have.
+"""Inputs of one kind of evidence, for any structure: a scorer and a space of outputs.
 
 An output is one choice for each slot of an input: the label of a token, or of the one slot that a class has. So outputs
-of a batch are one array of numbers [T], beside the offsets of inputs. What the features of a structure are is the
-affair of its scorer; which choices go together, and how the best are found, that of its space.
+of a batch are one array of numbers [T], beside the offsets of inputs. The scorer knows the features of a structure; the
+space knows which choices are allowed together, and how the best are found.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from sidelight.spaces import AnyCost, Charging, Paths, Space
 
 
 class Scorer(Protocol):
-    """From weights to the scores of a batch: all that inference asks for.
+    """Maps weights to the scores of a batch, which is all that inference needs.
 
-    Learning goes the way back, by `LinearScorer` (cuts, online learners, likelihoods) or, where scores are any smooth
-    function of the weights, by `SmoothScorer` (gradients of likelihoods and of margins).
+    Learning needs the reverse direction: `LinearScorer` (cuts, online learners, likelihoods) or, if scores are any
+    smooth function of the weights, `SmoothScorer` (gradients of likelihoods and margins).
     """
 
     @property
     def size(self) -> int:
-        """How many weights there are; the first is the threshold of companion decisions."""
+        """The number of weights; the first is the threshold of companion decisions."""
         ...
 
     def part(self, lo: int, hi: int) -> Self:
@@ -40,18 +40,19 @@ class Scorer(Protocol):
         ...
 
     def scores(self, weights: Floats) -> Any:
-        """The scores of all parts, as the space of the same structure takes them."""
+        """The scores of all parts, in the form for the structure's space."""
         ...
 
 
 @runtime_checkable
 class SmoothScorer(Scorer, Protocol):
-    """A scorer that takes slopes of scores back to slopes of weights."""
+    """A scorer that maps gradients of scores to gradients of weights."""
 
     def add_gradient(self, weights: Floats, parts: Any, gradient: Floats) -> None:
         """gradient += Σ_parts slope · ∂ score(part) / ∂ weights, at these weights.
 
-        The slopes are in the form of the structure's beliefs: what `spaces.sums.beliefs` and `spaces.sums.parts` give.
+        The slopes have the form of the structure's beliefs, as returned by `spaces.sums.beliefs` and
+        `spaces.sums.parts`.
         """
         ...
 
@@ -111,7 +112,7 @@ class Batch:
 
     @property
     def linear(self) -> LinearScorer:
-        """The features; raises `Intractable` where scores are not linear in the weights."""
+        """The features; raises `Intractable` if scores are not linear in the weights."""
         if not isinstance(self.scorer, LinearScorer):
             name = type(self.scorer).__name__
             raise Intractable(f"{name} is not linear in its weights, so it has no cuts; learn it by gradients")
@@ -122,7 +123,7 @@ class Batch:
         return taken(self.space.starts, which)[1]
 
     def here(self) -> Batch:
-        """The same inputs, to be looked at in this process."""
+        """The same inputs, for use in this process."""
         return self
 
     def part(self, lo: int, hi: int) -> Batch:
@@ -154,7 +155,7 @@ class Batch:
         return self.space.score(self.scorer.scores(weights), labels, n_jobs=self.n_jobs)
 
     def charges(self, labels: Ids) -> Floats:
-        """What given outputs are charged beside their scores, by soft rules: 0 without any. # [N]"""
+        """The penalties of given outputs under soft rules, in addition to their scores; 0 without rules. # [N]"""
         return self.space.charges(labels) if isinstance(self.space, Charging) else np.zeros(len(self))
 
     def differences(
@@ -182,11 +183,11 @@ class FullWeights:
         return self.take(np.arange(lo, hi))
 
     def curvature(self, prices: Floats, lengths: Ints, share: float) -> Floats:
-        """Nothing is guessed. # [size]"""
+        """No estimate: zeros. # [size]"""
         return np.zeros(self.size)
 
     def expand(self, weights: Floats) -> Floats:
-        """The weights in the full layout: themselves."""
+        """The weights in the full layout: unchanged."""
         return weights
 
     def shorten(self, full: Floats) -> Floats:
@@ -195,7 +196,7 @@ class FullWeights:
 
 
 class LinearFeatures(FullWeights):
-    """A `LinearScorer` that is made of `size`, `is_binary`, `take`, `scores` and `counts`."""
+    """Derives a `LinearScorer` from `size`, `is_binary`, `take`, `scores` and `counts`."""
 
     __slots__ = ()
 
@@ -203,7 +204,7 @@ class LinearFeatures(FullWeights):
     def null_label(self) -> bool:
         return False
 
-    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
+    def counts(self, differences: Differences, n_jobs: int | None) -> SparseRows:
         """The features of outputs, as `differences`."""
         raise NotImplementedError
 

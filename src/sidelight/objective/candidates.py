@@ -119,7 +119,7 @@ class CandidateProblem:
         charge: Charge = "completion",
         whole_parts: bool = False,
     ) -> CandidateProblem:
-        """Raises `Infeasible` where an input has no candidate output."""
+        """Raises `Infeasible` if an input has no candidate output."""
         inside = Group.inside(batch, candidates, prices[0])
         outside = Group.outside(batch, candidates, prices[1])
         within = batch.within(inside_of(batch.space, candidates))

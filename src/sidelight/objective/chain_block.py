@@ -1,9 +1,9 @@
 """One example of a chain inside a kernel: its worst output, and steps of the dual variables of its known outputs.
 
-The dual variables α_j >= 0 of one example's outputs o_j sum to at most its price C; what is left belongs to the target
-y, whose cut is zero. With the slopes s_j = Φ(o_j) − Φ(y) and v_j = Δ(o_j, y) + w·s_j, moving the variables by m moves
-the weights by −Σ_j m_j s_j and changes the dual objective by m·v − ½ mᵀ G m, where G holds the inner products of the
-slopes. So steps are made in the small vectors α and v alone, and the weights move once, when the steps are done.
+The dual variables α_j >= 0 of one example's outputs o_j sum to at most its price C; the rest belongs to the target y,
+whose cut is zero. With the slopes s_j = Φ(o_j) − Φ(y) and v_j = Δ(o_j, y) + w·s_j, moving the variables by m moves the
+weights by −Σ_j m_j s_j and changes the dual objective by m·v − ½ mᵀ G m, where G holds the inner products of the
+slopes. So steps use only the small vectors α and v, and the weights are updated once after all steps.
 
 The inner product of two slopes is the lead of one output under weights that are the slope of the other.
 
@@ -29,7 +29,7 @@ class Scratch(NamedTuple):
     """Room for one example at a time."""
 
     scores: Floats  # [longest, L]
-    augmented: Floats  # [longest, L] with costs, and -inf where a label is not admitted
+    augmented: Floats  # [longest, L] with costs, and -inf if a label is not admitted
     best: Floats  # [longest, L]
     guess: Ids  # [longest]
     every: Ints  # [longest] 0, 1, …
@@ -72,7 +72,7 @@ def scratch_for(data: Examples, weights: ChainWeights, outputs: int) -> Scratch:
 
 @inner_kernel
 def augment(data: Examples, i: int, cost_scale: float, scores: Floats, out: Floats) -> None:
-    """The scores of example i with so many times its costs, and -inf where a label is not admitted."""
+    """The scores of example i with so many times its costs, and -inf if a label is not admitted."""
     targets, costs, token_weights, admitted = data.targets, data.costs, data.token_weights, data.admitted
     first = data.starts[i]
     weighted = token_weights.shape[0] > 0
@@ -269,7 +269,7 @@ def slope_products(
     """out[j] = s_which · s_j for `count` outputs; `slope` is all zero before and after."""
     where, scores, turn, ones = room.where, room.augmented, room.turn, room.minus_one
     own_at = at + which * (data.starts[i + 1] - data.starts[i])
-    one: Any = np.int64(1)  # as a number of its own it would compile everything once more
+    one: Any = np.int64(1)  # a separate type would compile everything again
     own = contest(data, i, labels, own_at, one, where)
     move_weights(data, slope, i, labels, own_at, one, ones, 1.0, where, own, turn, room.none)
     contested = contest(data, i, labels, at, count, where)

@@ -7,9 +7,10 @@ For an input x with answer z (+1 or −1), size κ(x), and the threshold weight 
 so the answer is +1 with probability 1 / (1 + exp(−(S / κ + b))). J-LIS has the hinge of the best output's score in the
 place of the logistic loss of S, a soft maximum. It is a mean, not a sum: under zero weights S is 0 however many outputs
 an input may have, so b is no more than a threshold, and inputs with few candidates are not thought bad for having few.
-The temperature τ is 0.3: in the mean over names, tags, chunks and citations this was better than 1, the log-sum of the
-CRF itself, at each price tried, though not in every setting; in the four settings where 0.1 and 0.03 were tried, too,
-these were as good. To take the mean score of all outputs off S was tried with one draw a corpus, and did not help.
+The temperature τ is 0.3. In the mean over names, tags, chunks and citations this was better than 1 (the log-sum of the
+CRF itself) at each price tried, but not in every setting. In the four settings where 0.1 and 0.03 were also tried,
+these were as good. Subtracting the mean score of all outputs from S was tried with one draw per corpus, and did not
+help.
 
 S is convex in w, so terms with z = −1 are convex. Those with z = +1 are not, as the terms of candidates are not, but
 they are as smooth: with p ∝ exp(w·Φ / τ) over Y(x) and u = z (S / κ + b), the gradient is
@@ -39,7 +40,7 @@ TEMPERATURE = 0.3  # τ
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What companion evidence says of a batch of inputs."""
+    """The companion answers about a batch of inputs."""
 
     signs: Floats  # [N] z: +1 or −1
     sizes: Floats  # [N] κ
@@ -83,7 +84,7 @@ class CompanionTerms(FeatureTerms):
         return self.answers.sizes * np.logaddexp(0.0, -sure)
 
     def add_gold(self, gradient: Floats, *, n_jobs: int | None = None) -> None:
-        """Nothing is linear in the weights."""
+        """Adds nothing: no term is linear in the weights."""
 
     def add_beliefs(self, weights: Floats, gradient: Floats, *, n_jobs: int | None = None) -> float:
         """gradient += the gradient of all terms; returns their value."""

@@ -1,4 +1,4 @@
-"""A margin problem with latent outputs: what there is to complete, and the convex problem that a completion leaves.
+"""A margin problem with latent outputs: the outputs to complete, and the convex problem after a completion.
 
 The joint objective over weights w and completed outputs ŷ is
 
@@ -6,13 +6,13 @@ The joint objective over weights w and completed outputs ŷ is
 
 with the terms of `margin`. Gold and bad inputs make the convex part that never changes. Good inputs (Companion +1)
 complete to their best output, which minimises their term exactly: this is J-LIS. Inputs with candidates, partial
-labels or no labels complete to their best admitted output and are then targets; since that need not lower their term,
-a new completion is taken only where it does not raise it. So Q never rises, whatever the evidence.
+labels or no labels complete to their best admitted output and are then targets; since this need not lower their term, a
+new completion is accepted only if it does not raise it. So Q never rises, with any evidence.
 
-Gold whose labels are coarse names for several states is latent too: it completes to the best states of its labels. The
+Gold whose labels have several hidden states is latent too: it is completed to the best states of its labels. The
 cost of an output counts labels, so it is the same for all of them, and the best ones minimise the term (the latent
 structural SVM of Yu and Joachims 2009). It comes first among the latent inputs: before the first completion of the
-others it is learned from as Gold is, with states drawn at random, since equal ones would stay equal.
+others, it is used like Gold, with random states, since equal states would remain equal.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from sidelight.objective.margin import (
 
 @dataclass(frozen=True, slots=True)
 class Latent:
-    """Inputs to be completed within what they admit, then treated as targets."""
+    """Inputs that are completed within their admitted outputs, and then treated as targets."""
 
     terms: TargetTerms  # its targets are the present completion
     admitted: Bytes | None  # [T, L]
-    hidden: int = 0  # the first so many are Gold with hidden states
+    hidden: int = 0  # the number of inputs at the front that are Gold with hidden states
 
     def inside(self) -> Batch:
         """The inputs with the outputs that they admit."""
@@ -91,31 +91,33 @@ class LatentProblem:
 
     @property
     def is_convex(self) -> bool:
-        """Nothing to complete."""
+        """Whether there is nothing to complete."""
         return len(self.latent.terms) == 0 and len(self.positive.batch) == 0
 
     @property
     def whole_slopes(self) -> bool:
-        """Every cut's slope counts features: no values, no dense rows, no companion terms scaled by their size."""
+        """Whether the slope of every cut is a count of features: no values, no dense rows, no companion terms scaled by
+        their size.
+        """
         binary = self.gold.batch.linear.is_binary and self.latent.terms.batch.linear.is_binary
         return binary and len(self.negative) == 0 and len(self.positive.batch) == 0
 
     def begin(self, rng: np.random.Generator) -> CompletedOutputs:
-        """Gold's hidden states at random, where there are some; the rest is not completed yet."""
+        """Random hidden states for Gold, if there are any; the rest is not completed yet."""
         if self.latent.hidden == 0:
             return CompletedOutputs()
         batch = self.latent.inside().part(0, self.latent.hidden)
         return CompletedOutputs(batch.space.random(rng, n_jobs=batch.n_jobs))
 
     def gold_only(self, begun: CompletedOutputs | None = None) -> Terms:
-        """The convex problem of Gold, its hidden states as they were begun, with places for the rest."""
+        """The convex problem of Gold with the initial hidden states, and with places for the other terms."""
         kinds: list[Terms] = [self.gold]
         if begun is not None and begun.latent is not None:
             kinds.append(self.latent.terms.with_targets(begun.latent).part(0, self.latent.hidden))
         return StackedTerms([*kinds, SilentTerms.like(len(self) - sum(map(len, kinds)))])
 
     def convex(self, completion: CompletedOutputs) -> Terms:
-        """The convex problem that a completion leaves."""
+        """The convex problem for a completion."""
         latent = self.latent.terms if completion.latent is None else self.latent.terms.with_targets(completion.latent)
         positive = completion.terms or SilentTerms.like(len(self.positive.batch))
         return StackedTerms([self.gold, latent, self.negative, positive])
@@ -153,7 +155,7 @@ class LatentProblem:
         return labels, np.concatenate([changed, np.arange(count, len(terms))])
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> CompletedOutputs:
-        """The completion that a checkpoint holds; raises `ModelFileError` for labels that are none."""
+        """The completion from a checkpoint; raises `ModelFileError` for invalid labels."""
         most = self.gold.batch.space.n_labels - 1
         latent = positive = terms = None
         if "latent" in arrays:
@@ -175,7 +177,7 @@ def latent_problem(
     negative: NegativeTerms | None = None,
     positive: Positive | None = None,
 ) -> LatentProblem:
-    """A problem with what there is; kinds that are not given have no terms."""
+    """A problem with the given groups; missing groups have no terms."""
     none, no_prices = gold.part(0, 0), np.zeros(0)
     return LatentProblem(
         gold,

@@ -1,12 +1,12 @@
-"""How sure weights are of the best output ŷ of an input, with Y its admitted outputs and s(y) = w·Φ(x, y).
+"""The confidence in the best output ŷ of an input, with Y its admitted outputs and s(y) = w·Φ(x, y).
 
     output    (s(ŷ) − max_{y ∈ Y, y ≠ ŷ} s(y)) / |x|                    by how much ŷ beats the next best output
     tokens    mean over t of  s(ŷ) − max_{y ∈ Y, y_t ≠ ŷ_t} s(y)        by how much it beats the best one with another
                                                                         label at t, for the tokens t that may have one
 
-For classes both are the same. For sequences the first is that of the least certain token alone, divided by the length;
-where labels are few the second says more about how many tokens are right. An input with one output alone is certain:
-its confidence is infinite.
+For classes both are the same. For sequences, the first depends only on the least certain token, divided by the length;
+if there are few labels, the second is a better estimate of the number of right tokens. An input with only one output is
+certain: its confidence is infinite.
 """
 
 from __future__ import annotations

@@ -1,24 +1,25 @@
-"""Contrastive estimation: learning from inputs by setting them against their neighbours (Smith and Eisner 2005).
+"""Contrastive estimation: learning from inputs by contrast with their neighbours (Smith and Eisner 2005).
 
 The loss of an input x with neighbourhood N(x), which holds x itself, is
 
     −log [ Σ_{y admitted} exp w·Φ(x, y)  /  Σ_{x' in N(x)} Σ_{y in space(x')} exp w·Φ(x', y) ].
 
-What is admitted may be all of space(x) (nothing but the input is known), candidates, or one gold labeling. A tag
-dictionary is the `admitted` mask of the space itself: it counts above and below the line, and a token that moves takes
-its candidates along. `LikelihoodProblem` adds the terms up with the regulariser, alone or beside supervised ones.
+The admitted outputs may be all of space(x) (if only the input is known), candidates, or one gold labeling. A tag
+dictionary is the `admitted` mask of the space itself: it applies to the numerator and the denominator, and a token that
+moves keeps its candidates. `LikelihoodProblem` sums the terms with the regulariser, alone or together with supervised
+terms.
 
-Tokens move with the features they have, so that every token is scored once, however many neighbours it stands in.
+Tokens keep their features when they move, so every token is scored once, in whatever number of neighbours it occurs.
 
-Chains of second order, and others, take neighbours one by one: each is an input of its own, made of the input's tokens
-with the features they have, so that any space with sums will do; every token is scored as often as it stands in one.
+For chains of second order and other structures, each neighbour is a separate input made of the input's tokens with
+their features. So any space with sums works, but a token is scored once per neighbour.
 
 Neighbourhoods:
 
     transpose             one pair of adjacent tokens swapped
     delete                one token left out
     delete_or_transpose   both of these
-    shuffle               tokens in random order, so many times
+    shuffle               tokens in random order, `copies` times
     swaps                 any number of adjacent pairs swapped, no token twice
 
 Every neighbourhood holds the input itself. It is a set of reorderings, not of inputs: swapping two equal words counts.
@@ -88,7 +89,7 @@ def orders(length: int, kind: str, *, copies: int = 10, rng: np.random.Generator
 def neighbours(
     x: Sequence[Token], kind: str, *, copies: int = 10, rng: np.random.Generator | None = None
 ) -> list[list[Token]]:
-    """The neighbours of an input, itself first, for those who extract features of them again.
+    """The neighbours of an input, itself first, for extracting their features again.
 
     >>> neighbours("abc", "delete")
     [['a', 'b', 'c'], ['b', 'c'], ['a', 'c'], ['a', 'b']]
@@ -134,7 +135,7 @@ class Neighbours:
         return Rows(self.starts, indptr, rows.indices[picked], values, rows.dense[self.tokens])
 
 
-SHARD_TOKENS = 512  # of inputs: each may stand in as many neighbours as its input has tokens
+SHARD_TOKENS = 512  # tokens of inputs: each may occur in as many neighbours as its input has tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,8 @@ class Listed:
                 head, tail = (mine.starts, 0, count, moved, *chain.moves), (shares, sums, moves)
                 if slow := kernels.beliefs(*head, exps, *tail):
                     kernels.log_beliefs(*head, *tail)
-                moved[np.repeat(shares == 0.0, np.diff(mine.starts))] = 0.0  # one without a labeling keeps its scores
+                # a neighbour without a labeling keeps its scores
+                moved[np.repeat(shares == 0.0, np.diff(mine.starts))] = 0.0
                 start, end = moved[mine.starts[:-1]].sum(0), moved[mine.starts[1:] - 1].sum(0)
                 _fold(mine.tokens, moved, tokens[first:last])
             return moves, start, end, slow
@@ -302,7 +304,7 @@ class ListedContrastiveTerms(FeatureTerms):
         dictionary: Bytes | None = None,
         admitted: Bytes | None = None,
     ) -> ListedContrastiveTerms:
-        """Terms of a batch of chains; a `dictionary` [T, L] says what a token may be wherever it stands.
+        """Terms of a batch of chains; a `dictionary` [T, L] has the possible labels of a token at any position.
 
         Neighbours that have no labeling add nothing to a sum, and are left out.
         """
@@ -312,11 +314,11 @@ class ListedContrastiveTerms(FeatureTerms):
         if dictionary is not None:
             space, near = space.inside(dictionary), near.inside(np.ascontiguousarray(dictionary[listed.tokens]))
         there = near.feasible(n_jobs=batch.n_jobs)
-        kept = np.flatnonzero(there)
+        possible = np.flatnonzero(there)
         ptr = offsets_of(there.astype(np.int64))[listed.ptr]  # [N + 1]
         own = FullFeatures.of(scorer.rows, scorer.layout, n_jobs=batch.n_jobs)
-        around = FullFeatures.of(rows.take(kept), scorer.layout, n_jobs=batch.n_jobs)
-        return cls(own, space, prices, ptr, around, near.take(kept), admitted)
+        around = FullFeatures.of(rows.take(possible), scorer.layout, n_jobs=batch.n_jobs)
+        return cls(own, space, prices, ptr, around, near.take(possible), admitted)
 
     @property
     def known(self) -> Space:
@@ -329,7 +331,7 @@ class ListedContrastiveTerms(FeatureTerms):
         return grouped_log_sums(self.ptr, self._log_sums(weights, n_jobs)) - own
 
     def add_gold(self, gradient: Floats, *, n_jobs: int | None = None) -> None:
-        """Nothing: no gold labels are known."""
+        """Adds nothing: no gold labels are known."""
 
     def add_beliefs(self, weights: Floats, gradient: Floats, *, n_jobs: int | None = None) -> float:
         """gradient += Σ price · (features expected in the neighbourhood − those expected of what is admitted).
@@ -344,5 +346,5 @@ class ListedContrastiveTerms(FeatureTerms):
         return float(self.prices @ totals) + own
 
     def _log_sums(self, weights: Floats, n_jobs: int | None) -> Floats:
-        """Of every neighbour. # [M]"""
+        """The log-sum of every neighbour. # [M]"""
         return sums.log_sums(self.neighbours, self.around.scores(weights), n_jobs=n_jobs)

@@ -1,4 +1,4 @@
-"""Supporting hyperplanes: all that a margin solver knows of an objective.
+"""Supporting hyperplanes: all that a margin solver knows about an objective.
 
 A term of the objective is ℓ(max over outputs of offset + slope · w). Each output gives a cut
 
@@ -57,7 +57,7 @@ class Terms(Protocol):
         ...
 
 
-LOGISTIC = 0  # the power that stands for log(1 + exp(value))
+LOGISTIC = 0  # the power that represents log(1 + exp(value))
 POWERS = {"squared_hinge": 2, "hinge": 1, "logistic": LOGISTIC}  # by the names of losses
 
 
@@ -83,7 +83,8 @@ def total_loss(values: Floats, prices: Floats, power: int) -> float:
 
 
 def conjugate_total(sums: Floats, prices: Floats, power: int) -> float:
-    """Σ C ℓ*(s / C), by which a dual objective is below that of the hinge where the cuts of a term weigh s in all.
+    """Σ C ℓ*(s / C): the difference between the dual objective of the hinge and this one, if the cuts of a term have
+    total weight s.
 
     The conjugate ℓ*(a) is 0 for the hinge, a²/4 for its square, a log a + (1 − a) log(1 − a) for the logistic loss.
 
@@ -106,7 +107,7 @@ NEWTON_STEPS = 100  # of `logistic_slope` at most; some ten are usual
 
 @inner_kernel
 def logistic_slope(value: float, bend: float, start: float) -> float:
-    """The slope of log(1 + exp x) after a step against it, which lowers x by as much as the slope says.
+    """The slope of log(1 + exp x) after an implicit gradient step.
 
     The loss's slope is σ(x) = 1 / (1 + exp −x), and the step goes from `value` to the x that solves
 

@@ -1,13 +1,13 @@
-"""Binary decisions that rest on a structure: an input is good if, and only if, it has a good structure (thesis ch. 5).
+"""Binary decisions by a structure: an input is good if and only if it has a good structure (thesis ch. 5).
 
     f(x) = w₀ + max over h of w·Φ(x, h) / κ(x)          good where f(x) >= 0
 
     ½ ‖w‖² + Σ_i C_i ℓ(1 − z_i f(x_i))                  Eq. 5.3, without the second C that is printed there
 
 κ(x) is the size of the input (`structure.sizes_of`), and w₀ the weight of the constant feature; chapter 5 has neither,
-chapter 6 has both, and without them every bad input costs at least one. With the structures of good inputs held the
-objective is convex (Eq. 5.4): the terms of `margin`, solved with a cache of the structures that bad inputs have had.
-With the structures of all inputs held it is an ordinary SVM, which Algorithm 12 and the two-stage baseline solve.
+chapter 6 has both, and without them every bad input costs at least one. With fixed structures of good inputs, the
+objective is convex (Eq. 5.4): the terms of `margin`, solved with a cache of earlier structures of bad inputs. With
+fixed structures of all inputs, it is an ordinary SVM, which Algorithm 12 and the two-stage baseline solve.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Decisions:
 
     @property
     def size(self) -> int:
-        """How many weights there are."""
+        """The number of weights."""
         return self.good.batch.scorer.size
 
     def problem(self) -> LatentProblem:
@@ -62,7 +62,7 @@ class Decisions:
         good = positive_terms(self.good.batch, self._best(self.good.batch, weights), self.good.sizes, self.good.prices)
         flipped = positive_terms(self.bad.batch, self._best(self.bad.batch, weights), self.bad.sizes, self.bad.prices)
         against = replace(flipped.slopes, values=-flipped.slopes.values)
-        charged = 2.0 - flipped.offsets  # what is charged is on the other side too
+        charged = 2.0 - flipped.offsets  # the charge changes sides too
         return PositiveTerms(
             stacked([good.slopes, against]),
             np.concatenate([good.offsets, charged]),
@@ -97,7 +97,7 @@ def decisions(
     good, bad = np.flatnonzero(answers > 0), np.flatnonzero(answers < 0)
     prices = C * (np.ones(len(xs)) if weights is None else np.asarray(weights, dtype=np.float64))
     inputs = [xs[i] for i in [*good, *bad]]
-    every = structure.batch(inputs)  # one batch: all know all features
+    every = structure.batch(inputs)  # one batch, so that all share the features
     sizes = sizes_of(structure, inputs, every)
     count = len(good)
     return Decisions(

@@ -1,8 +1,8 @@
-"""What kernels that go through examples one at a time read, and the weights that they move.
+"""The data and the weights of kernels that process examples one at a time.
 
-Dense and sparse weights of tokens lie side by side in the flat vector, so both kinds of features are rows of one matrix
-of token weights. Dense columns that are mostly zero (pixels) are kept as sparse entries: a token then costs as much as
-it has features, and the loops run over its labels, which are contiguous.
+Dense and sparse weights of tokens are adjacent in the flat vector, so both kinds of features are rows of one matrix of
+token weights. Dense columns that are mostly zero (pixels) are stored as sparse entries: then the cost of a token is
+proportional to its number of features, and the loops run over labels, which are contiguous.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def views_of(layout: Layout, weights: Floats) -> ChainWeights:
 
 
 def no_weights(columns: int) -> ChainWeights:
-    """Views of nothing, for sums that nobody asked for."""
+    """Empty views, for sums that are not needed."""
     return ChainWeights(np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros((0, columns)))
 
 

@@ -1,8 +1,8 @@
-"""Log-sums of a batch and their gradient, expected features: what log-linear terms have in common, for any structure.
+"""Log-sums of a batch and their gradient, expected features: shared code of log-linear terms for any structure.
 
-`add_log_sums` is the one way to it. Each structure has its own sums and its own form of beliefs, and so its own way of
-adding them up: first-order chains compute token scores once where the sum within what is known is wanted too, and add
-the difference of both beliefs to the gradient at once.
+`add_log_sums` is the entry point. Each structure has its own sums and its own form of beliefs, and so its own
+accumulation: first-order chains compute token scores once, also for the sum over known outputs, and add the difference
+of both beliefs to the gradient in one pass.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sidelight.spaces.second_order import second_order_sums
 from sidelight.spaces.second_order.second_order import SecondOrderSpace
 from sidelight.spaces.segments.segment_space import SegmentSpace
 
-GROUPS = 8  # of shards: each adds up its counts in a vector of its own, so that their order is the data's alone
+GROUPS = 8  # maximum shards: each sums its counts in its own vector, so that their order depends only on the data
 
 
 class WeightForm(Protocol):
@@ -37,7 +37,7 @@ class WeightForm(Protocol):
 
     @property
     def size(self) -> int:
-        """How many weights there are."""
+        """The number of weights."""
         ...
 
     def expand(self, weights: Floats) -> Floats:
@@ -57,12 +57,12 @@ class Weighted(WeightForm, Protocol):
         ...
 
     def curvature(self, prices: Floats, lengths: Any, share: float) -> Floats:
-        """A rough guess of what inputs with these prices and lengths [N] add to the Hessian's diagonal. # [size]"""
+        """A rough estimate of the Hessian's diagonal for inputs with these prices and lengths [N]. # [size]"""
         ...
 
 
 class FeatureTerms:
-    """What log-linear terms have in common whose features and outputs are here."""
+    """The base of log-linear terms whose features and outputs are in this process."""
 
     __slots__ = ()
 
@@ -74,7 +74,7 @@ class FeatureTerms:
         return len(self.prices)
 
     def curvature(self, share: float) -> Floats:
-        """A rough guess of what they add to the Hessian's diagonal. # [size]"""
+        """A rough estimate of their part of the Hessian's diagonal. # [size]"""
         return self.features.curvature(self.prices, np.diff(self.space.starts), share)
 
 
@@ -119,7 +119,7 @@ class ShortFeatures:
 
 
 class Known(NamedTuple):
-    """What is known of the outputs of a batch, where it is not all."""
+    """Partial knowledge about the outputs of a batch."""
 
     space: Space  # those that are admitted
     bonus: Floats | None = None  # [T, K] finite; added to their scores
@@ -138,7 +138,7 @@ def add_log_sums(
 ) -> float:
     """gradient += Σ price · expected features; returns Σ price · log-sum.
 
-    With `known`, both are less what they are within what is known.
+    With `known`, the same quantities over the known outputs are subtracted from both.
     """
     if isinstance(features, ShortFeatures):
         slopes, full = np.zeros(features.full.size), features.expand(weights)
@@ -172,8 +172,8 @@ def add_outputs(
             rows = features.differences(every, labels, None, scales=prices, n_jobs=n_jobs)
         else:
             assert isinstance(features, FullFeatures)
-            wanted = Differences.of(every, labels, None, scales=prices)
-            rows = difference_rows(features.rows, features.layout, wanted, n_jobs=n_jobs)
+            differences = Differences.of(every, labels, None, scales=prices)
+            rows = difference_rows(features.rows, features.layout, differences, n_jobs=n_jobs)
         np.add.at(gradient, rows.indices, rows.values)
 
 
@@ -210,7 +210,7 @@ class Expected:
         return cls(features, gradient, n_jobs, Edges.none(features.layout.n_labels))
 
     def add(self, number: int, prices: Floats, beliefs: Beliefs, known: Beliefs | None = None) -> None:
-        """Add what is expected of the block of this number, less what is expected of what is known of it."""
+        """Add the expectations of a block, minus those within its known outputs."""
         self.value += inner(prices, beliefs.log_sums)
         self.edges.add(beliefs, 1.0)
         tokens = beliefs.tokens
@@ -331,7 +331,7 @@ def _add_smooth(
     gradient: Floats,
     n_jobs: int | None,
 ) -> float:
-    """Of any structure that has beliefs, and any scorer that takes their slopes back."""
+    """For any structure with beliefs, and any scorer that maps their gradients back."""
     space, scores = within.space, features.scores(weights)
     if within.bonus is not None:
         space, scores = sums.raised(space, scores, within.bonus)
@@ -377,7 +377,7 @@ def _add_segments(
 
 
 def held(scores: ChainScores, space: ChainSpace, *, n_jobs: int | None = None) -> GivenScores:
-    """The token scores of a space in memory, where they are needed twice."""
+    """The token scores of a space in memory, if they are needed twice."""
     tokens = np.empty((int(space.starts[-1]), space.n_labels))
 
     def run(shard: tuple[int, int]) -> None:

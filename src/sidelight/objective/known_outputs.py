@@ -1,4 +1,4 @@
-"""Outputs that the examples of a batch have met, with their dual variables, in flat arrays that grow."""
+"""The outputs found so far for the examples of a batch, with their dual variables, in growing flat arrays."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def stored_outputs(arrays: Mapping[str, NDArray[Any]], starts: Ints, n_labels: i
 
 
 def grown(known: KnownOutputs, starts: Ints) -> KnownOutputs:
-    """The same outputs, with twice the room for examples that have used most of theirs."""
+    """The same outputs, with doubled capacity for examples that have used most of theirs."""
     room, lengths = np.diff(known.first), np.diff(starts)
     out = _with_room(np.where(4 * known.counts >= 3 * room, 2 * room, room), lengths)
     out.counts[:] = known.counts

@@ -1,13 +1,12 @@
-"""Log-linear terms over outputs of any structure: CRFs, and CRFs that know only what the labels may be.
+"""Log-linear terms over outputs of any structure: CRFs, and CRFs with partial knowledge of the labels.
 
 The problem:  min_w  ½ λ ‖w‖² + Σ_i C_i (log Σ_{y in space(x_i)} exp w·Φ(x_i, y) − log Σ_{y admitted} exp w·Φ(x_i, y))
 
 where the admitted labelings are one (Gold) or a product of candidate sets (Partial, Candidates). Softly admitted
-labelings have a bonus of each label of a token beside their score in the second sum: log P(votes | y) where functions
-vote, which is 0 or −inf for candidates. Inputs without any
-label have nothing to say here: both sums are the same. C_i is the price of an example and λ is 1 unless the caller
-wants another strength, or none. With Gold alone this is convex; its second sum needs no dynamic program, and its
-gradient is a constant, the feature counts of the gold labels.
+labelings have a bonus for each label of a token, in addition to their score in the second sum: log P(votes | y) for
+labelling functions; for candidates it is 0 or −inf. Inputs without any label contribute nothing: both sums are equal.
+C_i is the price of an example, and λ is 1 by default. With Gold alone this is convex; its second sum needs no dynamic
+program, and its gradient is a constant, the feature counts of the gold labels.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class LogLinearTerms(Protocol):
         ...
 
     def curvature(self, share: float) -> Floats:
-        """A rough guess of what they add to the Hessian's diagonal. # [size]"""
+        """A rough estimate of their part of the Hessian's diagonal. # [size]"""
         ...
 
     def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
@@ -75,7 +74,7 @@ class LogLinearTerms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodTerms(FeatureTerms):
-    """Inputs of one kind: with gold outputs, or with what is said of the choices that each slot may have."""
+    """Inputs of one kind, with gold outputs or with constraints on the choices of each slot."""
 
     features: Weighted
     space: Space
@@ -144,7 +143,7 @@ class LikelihoodProblem:
         n_jobs: int | None = None,
         form: WeightForm | None = None,
     ) -> None:
-        """All terms must have features of the same form, which need not be told; `l2` is λ, not negative."""
+        """All terms must have features of the same form; `l2` is λ, not negative."""
         if not terms:
             raise ValueError("there are no terms")
         if not l2 >= 0:
@@ -175,7 +174,8 @@ class LikelihoodProblem:
         return self.form.shorten(full)
 
     def curvature(self, share: float = 0.03) -> Floats:
-        """A rough guess of the Hessian's diagonal: λ, and a share of what tokens on their own add to it at w = 0.
+        """A rough estimate of the Hessian's diagonal: λ, plus a share of the contributions of independent tokens at w =
+        0.
 
         The share is less than one because beliefs sharpen as weights grow. # [size], at least λ, or 1 without λ
         """
@@ -212,7 +212,7 @@ class LikelihoodProblem:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Inputs and what is known of their outputs, before it is decided which weights exist."""
+    """Inputs and the evidence about their outputs, before the set of weights is determined."""
 
     batch: Batch
     prices: Floats  # [N]
@@ -221,9 +221,9 @@ class Labelled:
     answers: Answers | None = None  # of companion evidence, in place of the other two
 
     def shown(self) -> Shown | None:
-        """The labels that inputs may have, those of price 0 left out; companion answers show none.
+        """The possible labels of inputs, without those of price 0; companion answers show none.
 
-        Nor do structures whose features are all there is (segments, whose extractor chooses them).
+        Neither do structures whose extractor selects the features (segments).
         """
         scorer = self.batch.scorer
         if self.answers is not None or not isinstance(scorer, ChainScorer):
@@ -250,9 +250,9 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class LabelledBlocks:
-    """Labelled inputs of one kind that lie in several blocks, which their place opens."""
+    """Labelled inputs of one kind in several blocks, which their place loads."""
 
-    blocks: OneAtATime[Labelled]  # to be looked at here, one after another
+    blocks: OneAtATime[Labelled]  # loaded in this process, one after another
     held: Held  # the same
     prices: Floats  # [N] of all
     starts: Ints  # [N + 1]
@@ -261,7 +261,7 @@ class LabelledBlocks:
     def of(cls, blocks: OneAtATime[Labelled], held: Held) -> LabelledBlocks:
         """Blocks with the sums over all their inputs."""
         known = [(part.prices, np.diff(part.batch.starts)) for part in blocks]
-        prices, lengths = (np.concatenate(found) for found in zip(*known))
+        prices, lengths = (np.concatenate(parts) for parts in zip(*known))
         return cls(blocks, held, prices, offsets_of(lengths))
 
 
@@ -287,7 +287,7 @@ class AllWeights(FullWeights):
 
 @dataclass(frozen=True, slots=True)
 class AllLinearWeights(AllWeights, LinearFeatures):
-    """The same for scores that are linear in the weights, so that features of outputs can be counted."""
+    """The same for linear scores, for which features of outputs can be counted."""
 
     linear: LinearScorer
 
@@ -298,8 +298,8 @@ class AllLinearWeights(AllWeights, LinearFeatures):
     def take(self, which: Ints) -> Self:
         return replace(self, scorer=self.scorer.take(which), linear=self.linear.take(which))
 
-    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
-        which, plus, minus, scales, thresholds = wanted
+    def counts(self, differences: Differences, n_jobs: int | None) -> SparseRows:
+        which, plus, minus, scales, thresholds = differences
         outputs = plus, minus if len(minus) else None
         return self.linear.differences(which, *outputs, scales=scales, thresholds=thresholds, n_jobs=n_jobs)
 
@@ -327,7 +327,7 @@ class Form:
         return full if self.support is None else self.support.shorten(full)
 
     def lots(self, batch: Batch) -> list[tuple[int, int]]:
-        """The inputs lo..hi of every shard of a batch, where its place makes several of it."""
+        """The inputs lo..hi of every shard of a batch, if its place splits it."""
         lots = [] if self.place is None else pieces_of(batch.starts, self.place.shard_tokens)
         return lots if len(lots) > 1 else []
 
@@ -353,13 +353,13 @@ class Form:
         return full if self.support is None else ShortFeatures(full, self.support)
 
     def terms(self, part: Labelled | LabelledBlocks) -> LogLinearTerms:
-        """The terms of labelled inputs, in their place where they make several shards."""
+        """The terms of labelled inputs, in their place if they form several shards."""
         if isinstance(part, LabelledBlocks):
-            held = part.held.made(_terms_of, self.there(part.held))
+            held = part.held.derive(_terms_of, self.there(part.held))
             return ShardedTerms(held, self, part.prices)
         if self.place is not None and (lots := self.lots(part.batch)):
             held = self.place.hold([part.part(lo, hi) for lo, hi in lots])
-            return ShardedTerms(held.made(_terms_of, self.there(held)), self, part.prices)
+            return ShardedTerms(held.derive(_terms_of, self.there(held)), self, part.prices)
         features, space = self.features(part.batch), part.batch.space
         if part.answers is not None:
             if not isinstance(part.batch.scorer, LinearScorer):
@@ -389,8 +389,9 @@ def form_of(
     n_jobs: int | None = None,
     place: Place | None = None,
 ) -> Form:
-    """With a weight for every attribute and label ("all") or those seen together; `transitions` says the same of
-    transitions. Other structures than chains have all weights."""
+    """A form with weights for all pairs of attribute and label ("all"), or for pairs seen together; `transitions` is
+    the same for transitions. Structures other than chains have all weights.
+    """
     if support not in ("all", "seen"):
         raise ValueError(f"support is {support!r}; give 'all' or 'seen'")
     if support == "all" and transitions != "all":

@@ -29,11 +29,11 @@ from sidelight.objective.cuts import Cuts, Terms, Worst
 from sidelight.parallel import shards
 from sidelight.spaces import AnyCost
 
-BLOCK_TOKENS = 8192  # a solver looks at so many tokens between two moves of the weights
+BLOCK_TOKENS = 8192  # number of tokens that a solver processes between two updates of the weights
 
 
 class BatchTerms(ABC):
-    """What such terms have in common; each kind brings its batch, and says what some of its terms are."""
+    """The base of margin terms; each kind has its batch, and defines `part`."""
 
     __slots__ = ()
 
@@ -74,7 +74,7 @@ class TargetTerms(BatchTerms):
         return Cuts(which, slopes, self.offsets(worst.outputs)[which])
 
     def offsets(self, outputs: Ids) -> Floats:
-        """What outputs cost more than their targets, whatever the weights. # [N]"""
+        """The costs of outputs beyond those of their targets, independent of the weights. # [N]"""
         charged = self.batch.charges(outputs) - self.batch.charges(self.cost.targets)
         return self.cost.of(self.batch.starts, outputs) - charged
 
@@ -84,7 +84,7 @@ class TargetTerms(BatchTerms):
 
 @dataclass(frozen=True, slots=True)
 class SummedTerms(TargetTerms):
-    """Target terms that can add up their cuts."""
+    """Target terms that can sum their cuts."""
 
     def total(self, outputs: Ids, scales: Floats) -> tuple[float, Floats]:
         """Σ_i scale_i · (offset_i, slope_i) of the cuts that some outputs give."""
@@ -92,7 +92,7 @@ class SummedTerms(TargetTerms):
         return offset, self.batch.linear.summed(outputs, self.cost.targets, scales)
 
     def check_outputs(self, outputs: Ids, scales: Floats) -> None:
-        """Raise `ModelFileError` for what `total` cannot take."""
+        """Raise `ModelFileError` for values that `total` cannot use."""
         space = self.batch.space
         arrays: dict[str, NDArray[Any]] = {"outputs": outputs, "scales": scales}
         array_of(arrays, "outputs", np.int32, [int(space.starts[-1])], low=0, high=space.n_labels - 1)
@@ -151,7 +151,7 @@ def positive_terms(batch: Batch, labels: Ids, sizes: Floats, prices: Floats) -> 
 
 @dataclass(frozen=True, slots=True)
 class SilentTerms:
-    """Places in the numbering for terms that do not count yet."""
+    """Placeholders in the numbering for terms that do not count yet."""
 
     count: int
     prices: Floats

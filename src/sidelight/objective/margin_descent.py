@@ -1,9 +1,9 @@
-"""Margins as a function to go down by gradients, for scores that need not be linear in the weights.
+"""Margins as a function for gradient descent, for scores that need not be linear in the weights.
 
 The problem:  min_w  ½ λ ‖w‖² + Σ_i C_i ℓ(v_i(w)),   v_i(w) = max_y [Δ(y, y_i) + score(y; w)] − score(y_i; w)
 
-A slope of v_i is that of the score of the worst output less that of the target. With linear scores this is the
-structural SVM; with a network it is its max-margin training, which is not convex.
+A subgradient of v_i is the gradient of the worst output's score minus that of the target's score. With linear scores
+this is the structural SVM; with a network it is its max-margin training, which is not convex.
 """
 
 from __future__ import annotations

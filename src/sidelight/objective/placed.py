@@ -1,9 +1,9 @@
-"""What is made where inputs are held, in workers: the best outputs of a batch, and the sums of log-linear terms.
+"""Computations on workers that hold the inputs: best outputs of a batch, and sums of log-linear terms.
 
-An output depends on its own input alone, so any cut into shards gives the same bits. Shard k has the inputs k, k + S,
-k + 2 S, …: so every block of terms that a solver looks at has some in every shard, and all workers are busy with it.
-What comes back is the outputs themselves, four bytes a slot, whatever the number of features: cuts and sums are made of
-them here. Of log-linear terms a likelihood asks for sums alone: they go along the fixed tree of the shards.
+An output depends only on its own input, so any cut into shards gives the same bits. Shard k has the inputs k, k + S,
+k + 2 S, …: so every block of terms has inputs in every shard, and all workers are busy. Workers return the outputs
+themselves, four bytes per slot for any number of features; the driver makes cuts and sums from them. A likelihood needs
+only sums of log-linear terms: these are added along the fixed tree of the shards.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from sidelight.spaces import AnyCost, Paths, Space
 
 
 class Source:
-    """All inputs of a batch, which workers get when they are first asked."""
+    """All inputs of a batch; workers get them on first use."""
 
     def __init__(self, place: Place, batch: Batch, shards: int, before: Source | None = None) -> None:
         self.shards = shards
         self._place, self._batch, self._before = place, batch, before
         self._held: Held | None = None
-        self._inside: dict[int, tuple[Bytes, PlacedBatch]] = {}  # by the identity of what is admitted
+        self._inside: dict[int, tuple[Bytes, PlacedBatch]] = {}  # by the identity of the admitted mask
 
     @property
     def held(self) -> Held:
@@ -37,8 +37,8 @@ class Source:
             lots = [np.arange(k, len(self._batch), self.shards) for k in range(self.shards)]
             if self._before is None:
                 self._held = self._place.hold([self._batch.take(lot) for lot in lots])
-            else:  # they have the features already
-                self._held = self._before.held.made(_within, own=[(self._batch.space.take(lot),) for lot in lots])
+            else:  # workers already have the features
+                self._held = self._before.held.derive(_within, own=[(self._batch.space.take(lot),) for lot in lots])
         return self._held
 
     def within(self, space: Space) -> PlacedBatch:
@@ -56,7 +56,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class PlacedBatch(Batch):
-    """Some inputs of a source; their features and spaces are here too, for all that is not a best output."""
+    """Some inputs of a source; their features and spaces are also here, for everything except best outputs."""
 
     source: Source | None = None
     which: Ints | None = None  # [N] their numbers in the source; None: all
@@ -110,7 +110,7 @@ class PlacedBatch(Batch):
 
 
 def placed(batch: Batch, place: Place) -> Batch:
-    """A batch in a place; as it is where that is this process, or one shard is all there is."""
+    """A batch in a place; unchanged if the place is this process, or if there is only one shard."""
     count = len(pieces_of(batch.starts, place.shard_tokens)) if place.remote else 1
     return batch if count <= 1 else _whole(batch, Source(place, batch, count))
 
@@ -120,7 +120,7 @@ def _whole(batch: Batch, source: Source) -> PlacedBatch:
 
 
 def _span(numbers: Ints) -> Any:
-    """Neighbouring inputs as a pair, which is a view and not a copy where they are."""
+    """Consecutive inputs as a pair (lo, hi), which gives a view instead of a copy."""
     if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1 and np.all(np.diff(numbers) == 1):
         return int(numbers[0]), int(numbers[-1]) + 1
     return numbers
@@ -139,14 +139,14 @@ def _best(batch: Batch, weights: Floats, n_jobs: int | None, which: Any, cost: A
 
 @dataclass(frozen=True, slots=True)
 class ShardedTerms:
-    """Terms of inputs that are held shard by shard; sums go along the fixed tree of the shards."""
+    """Terms of inputs in shards; sums are added along the fixed tree of the shards."""
 
     held: Held  # of `LogLinearTerms`
     features: WeightForm  # the form of their weights
     prices: Floats  # [N]
 
     def curvature(self, share: float) -> Floats:
-        """A rough guess of what they add to the Hessian's diagonal. # [size]"""
+        """A rough estimate of their part of the Hessian's diagonal. # [size]"""
         total: Floats = self.held.total(_curvature, share)
         return total
 

@@ -1,4 +1,4 @@
-"""What a structure is: inputs as a batch, outputs as one choice per slot and back."""
+"""The minimal protocol of structures: inputs as a batch, and outputs as one choice per slot and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Y = TypeVar("Y")
 
 
 class PlainStructure(Protocol[X, Y]):
-    """What a structure of one's own says; `structures.structure` has what models keep of any."""
+    """The methods of a user's structure; `structures.structure` has what models store."""
 
     def batch(self, xs: Sequence[X]) -> Batch:
         """Inputs with all of their outputs."""
@@ -26,13 +26,13 @@ class PlainStructure(Protocol[X, Y]):
         ...
 
     def decode(self, x: X, choices: Ids) -> Y:
-        """The output that choices stand for."""
+        """The output for these choices."""
         ...
 
 
 @runtime_checkable
 class Sized(Protocol):
-    """A structure that says how large inputs are."""
+    """A structure that defines the sizes of inputs."""
 
     def sizes(self, xs: Sequence[Any]) -> Floats:
         """κ(x), by which the scores of companion decisions are divided. # [N]"""
@@ -41,43 +41,43 @@ class Sized(Protocol):
 
 @runtime_checkable
 class Begun(Protocol):
-    """A structure that says where to begin when nothing is known of outputs."""
+    """A structure with initial weights, for learning without known outputs."""
 
     def first_weights(self) -> Floats:
-        """Weights under which the best outputs say something; with zeros all are level. # [weights]"""
+        """Weights under which the best outputs are meaningful; with zeros all outputs are tied. # [weights]"""
         ...
 
 
 def first_weights_of(structure: Any) -> Floats | None:
-    """Where to begin, as the structure says it; None where it does not."""
+    """The structure's initial weights; None if it has none."""
     return structure.first_weights() if isinstance(structure, Begun) else None
 
 
 @runtime_checkable
 class Described(Protocol):
-    """A structure that says in words which outputs there are, for people who gave one that is none."""
+    """A structure that describes its valid outputs, for messages about invalid ones."""
 
     @property
     def legal(self) -> str:
-        """What every output keeps to, and which settings allow more."""
+        """The condition that every output satisfies, and the settings that allow more."""
         ...
 
 
 @runtime_checkable
 class Worded(Protocol):
-    """A structure that says in words what its slots and choices are, for people."""
+    """A structure with names of slots and choices, for display."""
 
     def slot_words(self, x: Any) -> list[str]:
-        """What the slots of an input are called."""
+        """The names of the slots of an input."""
         ...
 
     def choice_words(self, x: Any, choices: Ids) -> list[str]:
-        """What is chosen for each of them."""
+        """The names of their choices."""
         ...
 
 
 def sizes_of(structure: PlainStructure[Any, Any], xs: Sequence[Any], batch: Batch) -> Floats:
-    """κ(x) as the structure says it, or else the number of slots, of a batch of these inputs. # [N]"""
+    """κ(x) as defined by the structure, or else the number of slots, for a batch of these inputs. # [N]"""
     if isinstance(structure, Sized):
         return np.asarray(structure.sizes(xs), dtype=np.float64)
     return np.maximum(batch.lengths, 1).astype(np.float64)

@@ -1,23 +1,23 @@
-"""How far voters are to be trusted: how often each thing that a function says is right.
+"""The reliability of voters: how often each kind of vote of a function is right.
 
-A *symbol* s is one thing that one function says: a label, or a set S of labels. Where it is said, it is right with
-probability ρ_s, and then names the right label among its own evenly; else the right label is any other one. So
+A *symbol* s is one possible vote of one function: a label, or a set S of labels. A vote s is right with probability
+ρ_s; then the right label is one of its labels, with equal probability. Otherwise the right label is any other one. So
 
-    P(votes | y) = Π_t Π_{s said of t} θ_s(y_t),   θ_s(l) = ρ_s / |S| for l in S, else (1 − ρ_s) / (L − |S|)
+    P(votes | y) = Π_t Π_{s on t} θ_s(y_t),   θ_s(l) = ρ_s / |S| for l in S, else (1 − ρ_s) / (L − |S|)
 
-(Dawid and Skene 1979, with one parameter for each vote of a function instead of a matrix of confusions, which says
-nothing of a function that only ever votes for one label.) That a function says nothing of a token counts nothing: if it
-did, the rarest label would be learned to be the one that nobody speaks of.
+(Dawid and Skene 1979, with one parameter for each vote of a function instead of a confusion matrix, which would be
+meaningless for a function that only votes for one label.) Abstentions do not count: if they did, the rarest label would
+become the label of tokens without votes.
 
-The prior has two levels, so that what a function says rarely is trusted as the function is. With κ imaginary votes
+The prior has two levels, so that a rare vote is trusted as much as its function. With κ imaginary votes
 (`strength`), the share r of them right (`right`), and ρ_f the trust in function f in general,
 
     −log prior = κ Σ_s KL(ρ_f ‖ ρ_s) − κ Σ_f (r log ρ_f + (1 − r) log (1 − ρ_f)),   KL of two coins
 
-So, before anything is known, functions are mostly right. Given beliefs about the labels, with R_s right and W_s wrong
+So a priori, functions are mostly right. Given beliefs about the labels, with R_s right and W_s wrong
 votes expected, the M-step of EM minimises  −Σ_s (R_s log ρ_s + W_s log (1 − ρ_s)) − log prior,  which is convex, by
-turns: ρ_s = (R_s + κ ρ_f) / (R_s + W_s + κ), and ρ_f where the derivative is zero. So the penalised likelihood never
-falls.
+alternating ρ_s = (R_s + κ ρ_f) / (R_s + W_s + κ), and ρ_f where the derivative is zero. So the penalised likelihood
+never falls.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ TURNS, HALVINGS = 20, 60  # of an M-step
 
 @dataclass(frozen=True, slots=True)
 class TrustOptions:
-    """What is believed of functions beforehand."""
+    """The prior beliefs about functions."""
 
     right: float = 0.9  # the share of imaginary votes that are right
     strength: float = 100.0  # how many there are of each symbol, and of each function
-    gold: float = 10.0  # what a vote on an input of Gold counts: the others are judged by beliefs that follow them
+    gold: float = 10.0  # weight of a vote on Gold: other votes are judged by beliefs that follow them
 
     def __post_init__(self) -> None:
         if not 0.0 < self.right < 1.0:
@@ -85,12 +85,12 @@ class Trust:
 
     @classmethod
     def beforehand(cls, function_of: Ints, functions: int, options: TrustOptions) -> Trust:
-        """What is believed before anything is known."""
+        """The prior trust."""
         return cls(np.full(len(function_of), options.right), np.full(functions, options.right))
 
 
 def counts_of(votes: EncodedVotes, tokens: Floats) -> Floats:
-    """How often each symbol is expected to be right, and wrong, under beliefs [T, L] about tokens. # [S, 2]"""
+    """The expected numbers of right and wrong votes of each symbol, under beliefs [T, L] about tokens. # [S, 2]"""
     counts = np.zeros((len(votes.symbols), tokens.shape[1]))
     count_votes(votes.starts, votes.votes, tokens, counts)
     right = (counts * votes.admits).sum(axis=1)
@@ -98,7 +98,7 @@ def counts_of(votes: EncodedVotes, tokens: Floats) -> Floats:
 
 
 def estimated(trust: Trust, counts: Floats, function_of: Ints, options: TrustOptions) -> Trust:
-    """Trust that explains the counts [S, 2] better than this, or as well: the M-step."""
+    """The M-step: trust that explains the counts [S, 2] at least as well as the current one."""
     kappa, functions = options.strength, trust.functions
     symbols = trust.symbols
     for _ in range(TURNS):

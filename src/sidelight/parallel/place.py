@@ -1,12 +1,12 @@
-"""Where a fit runs: in the threads of this process, or in workers that hold the data.
+"""Places of computation: the threads of this process, or workers that hold the data.
 
-Data is cut into pieces, *shards*, which depend on the data alone. A place holds them, and is asked about all of them at
-once by a function of one piece. Sums are made along one fixed tree over the pieces, so that they have the same bits
-wherever the pieces are, and however many workers there are.
+Data is cut into pieces, *shards*, which depend only on the data. A place holds them, and applies a function of one
+piece to all of them. Sums are computed along one fixed tree over the pieces, so they have the same bits wherever the
+pieces are, and for any number of workers.
 
-A function that is asked must be one of a module. It must not change its piece: a worker that died begins anew with the
-piece as it was, and the question is asked once more. And it must not keep a large vector that it is given: the next
-question may change it.
+Such a function must be defined at the top level of a module. It must not change its piece: a worker that died is
+restarted with the original piece, and the call is repeated. And it must not keep a large vector that it receives: the
+next call may change it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from sidelight.core.records import PlaceFigures
 from sidelight.errors import DataError, Infeasible, SidelightError
 from sidelight.parallel.threads import shards
 
-SHARD_TOKENS = 1 << 18  # of a shard, about; data with fewer is one, and stays in this process
+SHARD_TOKENS = 1 << 18  # approximate tokens of a shard; smaller data is one shard and stays in this process
 
-LOT = 4096  # inputs that are predicted together, at most: distinct words are looked up once a lot
-LOTS = 16  # of a worker, about, so that all are done at the same time
-FEW = 32  # inputs of a lot that is not worth cutting
-WAITING = 4  # items of a worker that may wait for one before them
+LOT = 4096  # maximum inputs predicted together: distinct words are looked up once per lot
+LOTS = 16  # approximate number per worker, so that all finish at the same time
+FEW = 32  # inputs of a lot that is too small to be cut
+WAITING = 4  # items of a worker that may wait for an earlier one
 NUMBERED = re.compile(r"\b(example|input|sequence) (\d+)")  # in an error
 
 Function = Callable[..., Any]
@@ -41,7 +41,7 @@ Node = tuple[int, int]  # pieces lo..hi, whose sum is a node of the tree
 
 
 class Stored(Protocol):
-    """A piece that is read where it is wanted, as from a file that every worker can reach."""
+    """A piece that is read where it is used, for example from a file that every worker can open."""
 
     def load(self) -> Any:
         """The piece itself."""
@@ -49,7 +49,7 @@ class Stored(Protocol):
 
 
 def loaded(piece: Any) -> Any:
-    """A piece, read from where it is stored if it is."""
+    """The piece itself; a stored one is loaded."""
     return piece.load() if hasattr(piece, "load") else piece
 
 
@@ -68,7 +68,7 @@ class Held(Protocol):
         ...
 
     def total(self, function: Function, *common: Any) -> Any:
-        """The sum of function(piece, *common), whose results are fresh: see `added`."""
+        """The sum of function(piece, *common); the results must be new objects, see `added`."""
         ...
 
     def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
@@ -76,15 +76,15 @@ class Held(Protocol):
         ...
 
     def remembered(self, *, before: bool = False) -> list[Any]:
-        """The states after the last `advance`, in order, or those that it began with."""
+        """The states after the last `advance`, in order; or those before it."""
         ...
 
     def remember(self, states: Sequence[Any]) -> None:
-        """Let the next `advance` begin with these states."""
+        """Set the states for the next `advance`."""
         ...
 
-    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
-        """Other pieces, made of these where they are."""
+    def derive(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+        """New pieces computed from these, in the same places."""
         ...
 
 
@@ -110,21 +110,22 @@ class Place(Protocol):
         ...
 
     def hold(self, pieces: Sequence[Any]) -> Held:
-        """Pieces, or `Stored` ones, to ask about from now on."""
+        """Hold pieces, or `Stored` ones, for later calls."""
         ...
 
     def each_done(
         self, function: Function, items: Iterable[Any], *common: Any, ahead: int = 1, most: int | None = None
     ) -> Iterator[tuple[int, Any]]:
-        """function(item, *common) of every item with its number, as it is done: tasks that take unlike times.
+        """function(item, *common) for every item, with its number, in order of completion: for tasks of different
+        lengths.
 
-        `ahead`: how many a worker has at a time, where there are workers; `most`: how many items are taken from the
-        first one that is not done on (None: as many as there are).
+        `ahead`: the number of items that a worker has at a time, if there are workers; `most`: the maximum distance
+        from the first unfinished item (None: no limit).
         """
         ...
 
     def figures(self) -> PlaceFigures | None:
-        """What has been done since this was asked last; nothing where there are no workers."""
+        """The figures since the last call; None without workers."""
         ...
 
 
@@ -154,7 +155,7 @@ def nodes_within(node: Node, first: int, last: int) -> list[Node]:
 
 
 def summed(node: Node, leaf: Callable[[int], Any], known: Mapping[Node, Any] | None = None) -> Any:
-    """The sum of a node, of leaves or of sums that are known."""
+    """The sum of a node, from leaves or from known sums."""
     if known is not None and node in known:
         return known[node]
     if node[1] - node[0] == 1:
@@ -164,7 +165,8 @@ def summed(node: Node, leaf: Callable[[int], Any], known: Mapping[Node, Any] | N
 
 
 def added(one: Any, other: Any) -> Any:
-    """Two results as one: arrays (the first takes the sum), numbers, tuples of such, and what has `plus`; None stays.
+    """The sum of two results: arrays (the first is overwritten with the sum), numbers, tuples of these, and objects
+    with `plus`; None plus None is None.
 
     >>> added((1.0, None), (2.0, None))
     (3.0, None)
@@ -183,7 +185,7 @@ def added(one: Any, other: Any) -> Any:
 
 
 def figures_since(place: Place, began: float) -> PlaceFigures | None:
-    """What workers did in a round that began then; what is left of its time was spent here."""
+    """The figures of workers in a round that began at this time; the rest of its time was spent in the driver."""
     figures = place.figures()
     if figures is None:
         return None
@@ -193,10 +195,10 @@ def figures_since(place: Place, began: float) -> PlaceFigures | None:
 
 @without_collection()
 def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any, few: int = FEW) -> list[Any]:
-    """The results of function(some items, *common, n_jobs), one for each such lot, in the order of the items.
+    """The results of function(some items, *common, n_jobs), one per lot of items, in the order of the items.
 
-    `few` is the fewest that go together, less than usual where each takes long. Errors are those of the first item
-    that has any, and number it as the caller does.
+    `few` is the minimum number of items per call; use a smaller one if each item takes long. The error raised is that
+    of the first failing item, with the caller's numbering.
     """
     size = min(max(len(items) // (LOTS * place.size), few), LOT)
     lots = ((list(items[first : first + size]), first) for first in range(0, len(items), size))
@@ -209,29 +211,30 @@ def one_each(place: Place, function: Function, items: Sequence[Any], *common: An
 
 
 def in_order(place: Place, function: Function, items: Iterable[Any], *common: Any) -> Iterator[Any]:
-    """function(item, *common) of items that come one after another, in their order; few are here at a time.
+    """function(item, *common) for a stream of items, in their order; only a few items are in memory at a time.
 
-    What is wrong with an item is raised when its turn comes, and of each kind of warning the first is given here.
+    The error of an item is raised when its turn comes; of each kind of warning, the first one is issued in this
+    process.
     """
     answers: dict[int, _Told] = {}
-    wanted = 0
+    following = 0
     warned: set[type[Warning]] = set()
-    for number, told in place.each_done(_told, items, function, common, ahead=2, most=WAITING * place.size):
-        answers[number] = told
-        while wanted in answers:
-            told = answers.pop(wanted)
-            for category, text in told.warnings:
+    for number, outcome in place.each_done(_told, items, function, common, ahead=2, most=WAITING * place.size):
+        answers[number] = outcome
+        while following in answers:
+            outcome = answers.pop(following)
+            for category, text in outcome.warnings:
                 if category not in warned:
                     warned.add(category)
                     warnings.warn(text, category, stacklevel=2)
-            if told.error is not None:
-                raise told.error
-            yield told.answer
-            wanted += 1
+            if outcome.error is not None:
+                raise outcome.error
+            yield outcome.answer
+            following += 1
 
 
 class _Told(NamedTuple):
-    """What came of an item."""
+    """The result, error and warnings of an item."""
 
     answer: Any
     error: SidelightError | None
@@ -241,13 +244,13 @@ class _Told(NamedTuple):
 def _told(item: Any, function: Function, common: tuple[Any, ...]) -> _Told:
     answer: Any = None
     error: SidelightError | None = None
-    with warnings.catch_warnings(record=True) as given:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
             answer = function(item, *common)
         except SidelightError as found:
             error = found
-    return _Told(answer, error, [(one.category, str(one.message)) for one in given])
+    return _Told(answer, error, [(one.category, str(one.message)) for one in caught])
 
 
 def _of_lot(lot: tuple[list[Any], int], function: Function, common: tuple[Any, ...], n_jobs: int | None) -> Any:
@@ -259,15 +262,15 @@ def _of_lot(lot: tuple[list[Any], int], function: Function, common: tuple[Any, .
 
 
 def _moved(error: DataError | Infeasible, by: int) -> DataError | Infeasible:
-    """An error about an item of a lot, with its number among all."""
+    """An error about an item of a lot, renumbered among all items."""
 
-    def told(text: str) -> str:
+    def renumbered(text: str) -> str:
         return NUMBERED.sub(lambda match: f"{match[1]} {int(match[2]) + by}", text, count=1)
 
     if isinstance(error, Infeasible):
         example = None if error.example is None else error.example + by
-        return Infeasible(told(str(error)), example=example, rules=error.rules)
-    return type(error)(told(error.problem), file=error.file, line=error.line, remedy=error.remedy)
+        return Infeasible(renumbered(str(error)), example=example, rules=error.rules)
+    return type(error)(renumbered(error.problem), file=error.file, line=error.line, remedy=error.remedy)
 
 
 def pieces_of(starts: Any, tokens: int) -> list[Node]:
@@ -285,7 +288,7 @@ class ThreadPlace:
     size = 1
 
     def hold(self, pieces: Sequence[Any]) -> Held:
-        """Stored ones are read when they are asked about, one after another, and not kept."""
+        """Stored pieces are loaded on each use, one after another, and not kept."""
         if any(hasattr(piece, "load") for piece in pieces):
             return _Here(OneAtATime(lambda k: loaded(pieces[k]), len(pieces)), self.n_jobs)
         return _Here(pieces, self.n_jobs)
@@ -333,7 +336,7 @@ class _Here:
     def remember(self, states: Sequence[Any]) -> None:
         self._states = list(states)
 
-    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+    def derive(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         def one(k: int) -> Any:
             return function(self._pieces[k], *common, *(() if own is None else own[k]))
 
@@ -342,13 +345,13 @@ class _Here:
 
 
 def place_of(value: Any, n_jobs: int | None) -> Place:
-    """The place of a name, of the address of a Ray cluster, or as it is; raises ValueError for what is none.
+    """The place for a name or the address of a Ray cluster, or the place itself; raises ValueError for other values.
 
     >>> place_of("threads", 2).n_jobs, place_of("head:6379", None).address
     (2, 'head:6379')
     """
     from sidelight.parallel.ray_place import (
-        RayPlace,  # which is a place, and so cannot be imported before there are any
+        RayPlace,  # imported here, because its module imports this one
     )
 
     if value is None or (isinstance(value, str) and value == "threads"):

@@ -1,4 +1,4 @@
-"""Pieces that live in the workers of a team, and the questions that are put to them."""
+"""Pieces held by the workers of a team, and calls to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RayHeld:
 
     def __init__(self, team: Team, key: int, size: int) -> None:
         self._team, self._key, self._size = team, key, size
-        self._states: list[Kept | None] = [None] * len(team)  # one a worker
+        self._states: list[Kept | None] = [None] * len(team)  # one per worker
         self._before = self._states
 
     def __del__(self) -> None:
@@ -35,18 +35,18 @@ class RayHeld:
         team, began = self._team, time.perf_counter()
         message = team.question(function, common)
         mine = [self._own(number, own) for number in range(len(team))]
-        found = team.ask(self._key, lambda actor, n: actor.each.remote(self._key, message, mine[n]))
+        results = team.ask(self._key, lambda actor, n: actor.each.remote(self._key, message, mine[n]))
         answers: dict[int, Any] = {}
-        for parcel, _ in found:
+        for parcel, _ in results:
             answers |= opened(parcel)
-        team.answered(began, [*mine, *(parcel for parcel, _ in found)], [seconds for _, seconds in found])
+        team.answered(began, [*mine, *(parcel for parcel, _ in results)], [seconds for _, seconds in results])
         return [answers[number] for number in range(len(self))]
 
     def total(self, function: Function, *common: Any) -> Any:
         team, began = self._team, time.perf_counter()
         message = team.question(function, common)
-        found = team.ask(self._key, lambda actor, n: actor.total.remote(self._key, message, self._nodes(n)))
-        return self._sum(found, began)
+        answers = team.ask(self._key, lambda actor, n: actor.total.remote(self._key, message, self._nodes(n)))
+        return self._sum(answers, began)
 
     def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
         team, began = self._team, time.perf_counter()
@@ -59,12 +59,12 @@ class RayHeld:
             return actor.advance.options(num_returns=2).remote(self._key, message, mine[n], before, self._nodes(n))
 
         self._before = self._states
-        found = team.ask(self._key, call)
+        answers = team.ask(self._key, call)
         self._states = [None] * len(team)
-        for (_, state), number in zip(found, self._busy()):
+        for (_, state), number in zip(answers, self._busy()):
             self._states[number] = state
-        parcels = [*mine, *(state.here for _, state in found)]
-        return self._sum([answer for answer, _ in found], began, parcels)
+        parcels = [*mine, *(state.here for _, state in answers)]
+        return self._sum([answer for answer, _ in answers], began, parcels)
 
     def remembered(self, *, before: bool = False) -> list[Any]:
         known: dict[int, Any] = {}
@@ -78,7 +78,7 @@ class RayHeld:
             mine = {k: states[k] for k in range(*self._team.range_of(number, len(self)))}
             self._states[number] = self._team.kept(mine)
 
-    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+    def derive(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         return self._team.make(self._key, function, common, own)
 
     def _busy(self) -> list[int]:
@@ -90,10 +90,10 @@ class RayHeld:
     def _own(self, number: int, own: Sequence[tuple[Any, ...]] | None) -> Parcel:
         return packed({} if own is None else {k: own[k] for k in range(*self._team.range_of(number, len(self)))})
 
-    def _sum(self, found: list[tuple[Parcel, float]], began: float, parcels: Sequence[Parcel] = ()) -> Any:
+    def _sum(self, answers: list[tuple[Parcel, float]], began: float, parcels: Sequence[Parcel] = ()) -> Any:
         known: dict[Node, Any] = {}
-        for parcel, _ in found:
+        for parcel, _ in answers:
             known |= opened(parcel)
         total = summed((0, len(self)), known.__getitem__, known)  # type: ignore[arg-type]
-        self._team.answered(began, [*parcels, *(parcel for parcel, _ in found)], [seconds for _, seconds in found])
+        self._team.answered(began, [*parcels, *(parcel for parcel, _ in answers)], [seconds for _, seconds in answers])
         return total

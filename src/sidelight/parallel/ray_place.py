@@ -16,13 +16,13 @@ from sidelight.parallel.threads import thread_count
 
 LOG = logging.getLogger("sidelight.place")
 LOCAL = "local"
-STARTS = 3  # tries to start a cluster here
+STARTS = 3  # attempts to start a cluster on this machine
 MISSING = "ray is not installed; pip install 'sidelight[ray]'"
 
 
 @dataclass(frozen=True, slots=True)
 class RayPlace:
-    """Workers on a Ray cluster: the one at an address, or one started on this machine.
+    """Workers on a Ray cluster: the cluster at an address, or one started on this machine.
 
     `workers` is their number (None: one per `threads` processors of the cluster), and `threads` the threads of each.
     Results do not depend on either. `shard_tokens` is the size of a shard, which changes the last bits of results.
@@ -62,30 +62,30 @@ class RayPlace:
         return self.team().figures()
 
     def team(self) -> Team:
-        """The workers, which are started when they are first needed, and serve later fits too."""
+        """The workers; they are started on first use, and reused by later fits."""
         return _team(self.address, self.workers, self.threads)
 
 
-_teams: dict[str, Team] = {}  # by address: the workers of now
+_teams: dict[str, Team] = {}  # by address: the current workers
 
 
 def _team(address: str, workers: int | None, threads: int) -> Team:
-    """The workers at an address; those of another number make room for them."""
+    """The workers at an address; a team of another size is ended first."""
     before = _teams.get(address)
     if before is not None and (len(before), before.threads) == (workers, threads) and before.is_there():
         return before
     ray = _connected(address, workers, threads)
     cpus = int(ray.cluster_resources().get("CPU", 1))
-    wanted = workers or max(1, cpus // threads)
-    if wanted * threads > cpus:
-        problem = f"{wanted} workers with {threads} threads each, where the cluster {address} has {cpus} processors"
+    size = workers or max(1, cpus // threads)
+    if size * threads > cpus:
+        problem = f"{size} workers with {threads} threads each, where the cluster {address} has {cpus} processors"
         raise PlaceError(f"{problem}; give fewer workers, or start the cluster with more (num_cpus)")
     if before is not None:
-        if (len(before), before.threads) == (wanted, threads) and before.is_there():
+        if (len(before), before.threads) == (size, threads) and before.is_there():
             return before
         del _teams[address]
         before.end()
-    _teams[address] = Team(ray, address, wanted, threads)
+    _teams[address] = Team(ray, address, size, threads)
     return _teams[address]
 
 
@@ -98,12 +98,14 @@ def disband() -> None:
 
 
 def _started(ray: Any, options: dict[str, Any]) -> Any:
-    """Ray with a cluster on this machine, which may take a second try where that is busy: Ray waits for 30 seconds."""
+    """Ray with a cluster on this machine; on a busy machine this may take a second attempt, since Ray waits only 30
+    seconds.
+    """
     for left in reversed(range(STARTS)):
         try:
             ray.init(address=LOCAL, **options)
             break
-        except Exception as error:  # Ray raises no narrower one
+        except Exception as error:  # Ray raises no narrower error
             ray.shutdown()
             if not left:
                 cause = " ".join(str(error).split())[:300]
@@ -113,19 +115,21 @@ def _started(ray: Any, options: dict[str, Any]) -> Any:
 
 
 def _keep_from_output() -> None:
-    """Let what Ray says of dead workers go to the log: it would be printed amid what a command writes."""
+    """Send Ray's messages about dead workers to the log: otherwise they would be printed between the output of a
+    command.
+    """
     from ray._private import worker
 
-    def told(data: Mapping[str, Any], ignore_prefix: bool = False) -> None:
+    def to_log(data: Mapping[str, Any], ignore_prefix: bool = False) -> None:
         for line in data.get("lines", ()):
             LOG.debug("%s", line)
 
     if hasattr(worker, "print_to_stdstream"):  # Ray has no setting for this
-        worker.print_to_stdstream = told
+        worker.print_to_stdstream = to_log
 
 
 def _connected(address: str, workers: int | None, threads: int) -> Any:
-    """Ray, connected to a cluster; raises `PlaceError` where it is not installed or the cluster does not answer."""
+    """Ray, connected to a cluster; raises `PlaceError` if it is not installed or the cluster does not answer."""
     try:
         import ray
         import ray.exceptions
@@ -134,15 +138,16 @@ def _connected(address: str, workers: int | None, threads: int) -> Any:
     if ray.is_initialized():
         now = ray.get_runtime_context().gcs_address
         if address not in (LOCAL, "auto", now):
-            problem = f"this process works with the Ray cluster at {now}, and {address} was asked for"
+            problem = f"this process works with the Ray cluster at {now}, and {address} was requested"
             raise PlaceError(f"{problem}; call ray.shutdown() first, or leave the address out")
         return ray
     _keep_from_output()
-    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # of what is not waited for after an error
+    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # results that are not awaited after an error
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "ignore_reinit_error": True}
     if address == LOCAL:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        os.environ.setdefault("RAY_worker_niceness", "0")  # as threads: Ray's 15 starves them on a busy machine
+        # like threads: Ray's default of 15 starves them on a busy machine
+        os.environ.setdefault("RAY_worker_niceness", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         cpus = max(thread_count(-1), (workers or 1) * threads)
         return _started(ray, {"num_cpus": cpus, "include_dashboard": False, **quiet})

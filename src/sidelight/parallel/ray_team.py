@@ -1,10 +1,10 @@
-"""A place on Ray: pieces live in actors, one a worker, on this machine or on a cluster.
+"""A place on Ray: pieces are held by actors, one per worker, on this machine or on a cluster.
 
-Each worker holds a run of neighbouring pieces, and adds up what it can of the tree before it answers. The driver keeps
-a packed copy of every piece in Ray's object store, and what was made of it as a recipe; so a worker that dies is
-replaced, its pieces are made again and it is asked once more. What pieces remember between two questions (`advance`) is
-kept in the object store of the driver's machine too, as it was before the question and as it is after it; so a machine
-may be lost with its workers.
+Each worker holds a range of consecutive pieces, and computes its part of the summation tree before it answers. The
+driver keeps a packed copy of every piece in Ray's object store, and a recipe for pieces computed from it. So a worker
+that dies is replaced, its pieces are recreated, and the call is repeated. The states of pieces between two calls
+(`advance`) are kept in the object store of the driver's machine too, as they were before the call and as they are after
+it; so a machine may be lost with its workers.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from sidelight.parallel.ray_worker import Shortage, Weights, Worker, weights_sin
 from sidelight.parallel.raylet_line import RayletLine
 
 START = 120.0  # seconds that workers may take to start
-PATIENCE = 5.0  # seconds without an answer, after which the cluster is looked for
+PATIENCE = 5.0  # seconds without an answer, after which the cluster is checked
 TRIES = 3  # of finding it
-LARGE = 1 << 13  # numbers in a vector that is told by its changes
-MOST_DEATHS = 8  # of one worker over one question
-MOST_SHORTAGES = 2  # of memory, which others may have taken for a while
+LARGE = 1 << 13  # minimum size of a vector that is sent as its changes
+MOST_DEATHS = 8  # maximum deaths of one worker during one call
+MOST_SHORTAGES = 2  # maximum failures for lack of memory, which other processes may have used for a while
 SHORT_OF_MEMORY = ("NODE_OUT_OF_MEMORY", "running low on memory", "OutOfMemoryError")  # Ray's words
 END = object()  # of items
 AGAIN = "start the same command again: with a checkpoint it goes on from the last round"
@@ -40,10 +40,10 @@ AGAIN = "start the same command again: with a checkpoint it goes on from the las
 
 @dataclass(slots=True)
 class _Pieces:
-    """How a set of pieces comes to be: packed ones, or a function of another set."""
+    """How a set of pieces is created: from packed pieces, or by a function of another set."""
 
     count: int
-    parcels: list[Any]  # references, one a piece
+    parcels: list[Any]  # references, one per piece
     source: int = -1
     message: Any = None  # a reference
     own: Sequence[tuple[Any, ...]] | None = None
@@ -62,12 +62,14 @@ class Team:
     def __init__(self, ray: Any, address: str, workers: int, threads: int) -> None:
         self.ray, self.address, self.threads = ray, address, threads
         self._actors: list[Any] = [self._actor() for _ in range(workers)]
-        self._begun: dict[int, tuple[Any, float]] = {}  # workers that were begun anew: their first word, and since when
+        # restarted workers: reference to their first answer, and start time
+        self._begun: dict[int, tuple[Any, float]] = {}
         self._sets: dict[int, _Pieces] = {}
         self._keys = count()
         self._dropped: list[int] = []
-        self._incomplete = False  # because no machine had room for a worker that was to begin anew
-        self._looked, self._silent = time.monotonic(), 0  # when its head was looked for, and how often in vain since
+        self._incomplete = False  # whether no machine had room for a worker that had to be restarted
+        # time of the last check of the cluster's head, and failed checks since
+        self._looked, self._silent = time.monotonic(), 0
         self._raylet = RayletLine.of_driver()
         self._weights: tuple[int, Any] = (0, None)  # the last large vector, and its number
         self._task: tuple[int, Any] | None = None  # the last function of items: its number and reference
@@ -78,7 +80,7 @@ class Team:
         return len(self._actors)
 
     def is_there(self) -> bool:
-        """Whether it can be asked: its cluster is still that of this process, and no worker is missing."""
+        """Whether it can be used: its cluster is still the one of this process, and no worker is missing."""
         return bool(self.ray.is_initialized()) and not self._incomplete
 
     def end(self) -> None:
@@ -100,7 +102,7 @@ class Team:
         self._inference = self._transit = 0.0
 
     def figures(self) -> PlaceFigures:
-        """What was done since this was asked last."""
+        """The figures since the last call."""
         figures = PlaceFigures(
             len(self), self._shards, self._bytes, self._inference, self._transit, restarts=self._restarts
         )
@@ -132,7 +134,7 @@ class Team:
         return key
 
     def drop(self, key: int) -> None:
-        """Forget a set, at the next question: nobody holds it any more."""
+        """Forget a set at the next call: it is no longer used."""
         self._dropped.append(key)
 
     def _put(self, value: Any, *, times: int = 1) -> Any:
@@ -146,23 +148,23 @@ class Team:
         return self._put(value, times=len(self))
 
     def kept(self, states: Mapping[int, Any]) -> Kept:
-        """What the pieces of a worker are to remember."""
+        """The states of a worker's pieces, for its next call."""
         reference = self._put(states)
         return Kept(reference, self.ray.get(reference))
 
     def question(self, function: Function, common: tuple[Any, ...]) -> Any:
-        """A reference to a question, whose large vector is told by its difference from that of the one before."""
-        told: list[Any] = list(common)
+        """A reference to a call, whose large vector is sent as the difference from that of the previous call."""
+        arguments: list[Any] = list(common)
         for k, one in enumerate(common):
             if isinstance(one, np.ndarray) and one.dtype == np.float64 and one.ndim == 1 and one.size >= LARGE:
                 number, known = self._weights
-                told[k] = since = weights_since(number + 1, known, one)
+                arguments[k] = since = weights_since(number + 1, known, one)
                 self._weights = number + 1, one.copy() if since.places is None else since.after(known)
                 break
-        return self._put_for_all((function, tuple(told)))
+        return self._put_for_all((function, tuple(arguments)))
 
     def range_of(self, number: int, size: int) -> Node:
-        """The pieces of a worker, of so many."""
+        """The range of pieces of a worker."""
         return size * number // len(self), size * (number + 1) // len(self)
 
     def _load(self, number: int, key: int) -> None:
@@ -178,7 +180,7 @@ class Team:
         actor.make.remote(key, one.source, one.message, parcel)
 
     def ask(self, key: int, call: Callable[[Any, int], Any]) -> list[Any]:
-        """The results of a call to every worker that has pieces of a set; each is made again where a worker dies."""
+        """The results of a call to every worker that has pieces of a set; the call is repeated if a worker dies."""
         self._forget()
         size = self._sets[key].count
         self._shards = max(self._shards, size)
@@ -201,17 +203,18 @@ class Team:
     def each_done(
         self, function: Function, items: Iterable[Any], *common: Any, ahead: int = 1, most: int | None = None
     ) -> Iterator[tuple[int, Any]]:
-        """function(item, *common) of every item, as it is done, with its number: whoever is idle gets the next.
+        """function(item, *common) for every item, with its number, in order of completion: the next item goes to an
+        idle worker.
 
-        A worker has `ahead` of them at a time: with two it need not wait for the next one. See `Place.each_done`.
+        A worker has `ahead` items at a time: with two it need not wait for the next one. See `Place.each_done`.
         """
         self._forget()
         key = self._task_of(function, common)
         deaths: Counter[int] = Counter()
-        pending: dict[Any, tuple[int, int, Any]] = {}  # item, worker, and who that was
+        pending: dict[Any, tuple[int, int, Any]] = {}  # item, worker, and the worker's actor
         left, busy, began, taken = iter(items), [0.0] * len(self), time.perf_counter(), 0
         idle = ahead * list(range(len(self)))  # workers
-        parcels: dict[int, Parcel] = {}  # items that are not done
+        parcels: dict[int, Parcel] = {}  # unfinished items
 
         def begin(item: int, number: int) -> None:
             actor = self._actors[number]
@@ -234,7 +237,7 @@ class Team:
                 parcel, seconds = self._taken(reference, reference, f"task {item}")
             except self._mishaps as error:
                 deaths[item] += 1
-                if actor is self._actors[number]:  # else it has been replaced already
+                if actor is self._actors[number]:  # otherwise it has already been replaced
                     self._restart(number, f"task {item}", deaths[item], error)
                 begin(item, number)
                 continue
@@ -249,7 +252,7 @@ class Team:
         self._transit += max(time.perf_counter() - began - max(busy), 0.0)
 
     def _task_of(self, function: Function, common: tuple[Any, ...]) -> int:
-        """The number of what is done for every item; all workers are told what it is, unless they know."""
+        """The number of the task for items; it is sent to all workers unless they know it."""
         parcel = packed((function, common))
         self._look_for_raylet()
         if self._task is None or not alike(parcel, self.ray.get(self._task[1])):
@@ -260,7 +263,7 @@ class Team:
         return self._task[0]
 
     def _ready(self, pending: Mapping[Any, Any]) -> Iterator[Any]:
-        """References that are answered, while any are pending; raises `PlaceError` where the cluster is gone."""
+        """Completed references, while any are pending; raises `PlaceError` if the cluster is gone."""
         while pending:
             self._look_for_raylet()
             ready, _ = self.ray.wait(list(pending), timeout=PATIENCE)
@@ -271,13 +274,14 @@ class Team:
             yield from ready
 
     def _look_for_raylet(self) -> None:
-        """Raise `PlaceError` where Ray's process on this machine has died."""
+        """Raise `PlaceError` if Ray's process on this machine has died."""
         if self._raylet.is_cut():
             raise PlaceError(f"the Ray cluster {self.address} is gone from this machine; {AGAIN}")
 
     def _look_for_cluster(self) -> None:
-        """Now and then, raise `PlaceError` where the cluster is gone: workers may answer for a while without its head,
-        and then Ray would end this process."""
+        """From time to time, check the cluster, and raise `PlaceError` if it is gone: workers may answer for a while
+        without its head, but then Ray would end this process.
+        """
         if time.monotonic() - self._looked < PATIENCE:
             return
         self._looked = time.monotonic()
@@ -286,7 +290,7 @@ class Team:
             raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}")
 
     def _look_for_those_begun(self) -> None:
-        """Raise `PlaceError` where no machine has had room for a worker that was to begin anew."""
+        """Raise `PlaceError` if no machine has room for a restarted worker."""
         for number, (word, since) in list(self._begun.items()):
             if self.ray.wait([word], timeout=0)[0]:
                 del self._begun[number]
@@ -304,7 +308,7 @@ class Team:
         return known.RayActorError, known.OutOfMemoryError, known.ObjectLostError
 
     def _taken(self, result: Any, reference: Any, name: str) -> Any:
-        """An answer, with what the pieces remember where that comes with it."""
+        """An answer, with the states of pieces if it comes with them."""
         try:
             answer = self.ray.get(reference)
             return (answer, Kept(result[1], self.ray.get(result[1]))) if isinstance(result, list) else answer
@@ -318,13 +322,13 @@ class Team:
             raise cause from None
 
     def _restart(self, number: int, name: str, deaths: int, error: Exception) -> None:
-        """Another actor instead of one that died over something, with the same pieces."""
+        """Replace an actor that died by a new one with the same pieces."""
         if not self.ray.is_initialized():
             raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}") from None
         self._look_for_raylet()
         where = f"worker {number} with {name}"
-        told = f"{type(error).__name__} {error}"
-        if deaths > MOST_SHORTAGES and any(sign in told for sign in SHORT_OF_MEMORY):
+        reason = f"{type(error).__name__} {error}"
+        if deaths > MOST_SHORTAGES and any(sign in reason for sign in SHORT_OF_MEMORY):
             raise PlaceError(f"{where} ended because memory ran out; {_more_memory()}") from None
         if deaths > MOST_DEATHS:
             cause = " ".join(str(error).split())[:300]
@@ -349,7 +353,7 @@ class Team:
         if not self._dropped:
             return
         keys: list[int] = []
-        for key in sorted(self._dropped, reverse=True):  # what was made of a set has a later number
+        for key in sorted(self._dropped, reverse=True):  # sets computed from a set have higher numbers
             if not any(one.source == key for one in self._sets.values()):
                 keys.append(key)
                 self._dropped.remove(key)
@@ -358,13 +362,13 @@ class Team:
             actor.drop.remote(keys)
 
     def _is_silent(self) -> bool:
-        """Whether the cluster's head does not even take a connection."""
+        """Whether the cluster's head does not accept a connection."""
         if not self.ray.is_initialized():
             return True
         return not answers(getattr(self.ray.get_runtime_context(), "gcs_address", ""))
 
     def answered(self, began: float, parcels: Sequence[Parcel], seconds: list[float]) -> None:
-        """Count what a question cost."""
+        """Add the figures of a call."""
         inference = max(seconds, default=0.0)
         self._bytes += sum(map(size_of, parcels))
         self._inference += inference
@@ -372,7 +376,7 @@ class Team:
 
 
 def answers(address: str) -> bool:
-    """Whether something takes a connection at an address; true where it does not say host and port."""
+    """Whether something accepts a connection at an address; true if it is not of the form host:port."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not port.isdigit():
         return True

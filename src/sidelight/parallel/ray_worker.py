@@ -1,4 +1,4 @@
-"""A worker of a Ray place: holds pieces of the data, and answers questions about them."""
+"""A worker of a Ray place: holds pieces of the data, and applies functions to them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from sidelight.parallel.place import Node, loaded, summed
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A large vector in a message: whole, or as what has changed since the vector of the message before it."""
+    """A large vector in a message: complete, or as changes since the vector of the previous message."""
 
     number: int  # of the vector
     values: Floats  # [size], or [changed]
     places: Ids | None = None  # [changed]
 
     def after(self, before: Any) -> Floats:
-        """The vector, of the one before it, which becomes it where only changes are told: a copy takes long."""
+        """The vector; if only changes were sent, the previous vector is updated in place, as a copy is slow."""
         if self.places is None:
             return self.values
         before[self.places] = self.values
@@ -35,7 +35,7 @@ class Weights:
 
 
 def weights_since(number: int, before: Floats | None, now: Floats) -> Weights:
-    """The shorter way to tell of a vector to those who know the one before it; the same bits either way.
+    """The shorter message for workers that know the previous vector: complete or changes; both give the same bits.
 
     >>> weights_since(1, np.zeros(4), np.array([0.0, -0.0, 0.0, 0.0])).places.tolist()
     [1]
@@ -52,27 +52,27 @@ class Shortage(Exception):
 
 
 class Worker:
-    """Pieces by the number of their set and their own."""
+    """The pieces of a worker, by the number of their set and their own number."""
 
     def __init__(self) -> None:
         self._held: dict[int, dict[int, Any]] = {}
-        self._failed: dict[int, Exception] = {}  # why a set is not here: told to whoever asks about it
+        self._failed: dict[int, Exception] = {}  # why a set is missing; raised on its use
         self._weights: tuple[int, Floats] = (-1, NO_FLOATS)  # the last vector, and its number
-        self._task: tuple[int, Any] = (-1, None)  # what is done for every item of a list, and its number
+        self._task: tuple[int, Any] = (-1, None)  # the task for items of a list, and its number
 
     def pid(self) -> int:
-        """Its process."""
+        """The process id."""
         return os.getpid()
 
     def hold(self, key: int, numbers: list[int], *parcels: Parcel) -> None:
-        """Take pieces; those that are stored elsewhere are read from there."""
+        """Take pieces; stored ones are loaded."""
         with self._taking(key) as held:
             for number, parcel in zip(numbers, parcels):
                 with _memory_for(number):
                     held[number] = loaded(opened(parcel))
 
     def make(self, key: int, source: int, message: Parcel, own: Parcel) -> None:
-        """Make other pieces of those of a set."""
+        """Compute new pieces from those of a set."""
         with self._taking(key) as held:
             function, common = opened(message)
             mine = opened(own)
@@ -82,23 +82,23 @@ class Worker:
 
     @contextmanager
     def _taking(self, key: int) -> Iterator[dict[int, Any]]:
-        """A new set, and what goes wrong with it: nobody waits for an answer here."""
+        """Context manager for a new set: an error is stored, since no caller waits for an answer."""
         self._held[key] = {}
         try:
             yield self._held[key]
         except Exception as error:
-            error.__context__ = None  # whose frames hold pieces
+            error.__context__ = None  # its frames would keep pieces alive
             self._failed[key] = error.with_traceback(None)
             self._held[key] = {}
 
     def _pieces(self, key: int) -> dict[int, Any]:
-        """A set; raises what went wrong when it was made."""
+        """A set; raises the error of its creation."""
         if key in self._failed:
             raise self._failed[key]
         return self._held[key]
 
     def know(self, message: Parcel) -> None:
-        """Take up a vector that later messages begin from."""
+        """Store a vector to which later messages refer."""
         self._read(message)
 
     def _read(self, message: Parcel) -> tuple[Any, tuple[Any, ...]]:
@@ -108,7 +108,7 @@ class Worker:
 
     def _whole(self, weights: Weights) -> Floats:
         number, known = self._weights
-        if weights.number != number:  # else it is the same question once more
+        if weights.number != number:  # otherwise it is the same call again
             known = weights.after(known)
             self._weights = weights.number, known
         return known
@@ -120,7 +120,7 @@ class Worker:
             self._failed.pop(key, None)
 
     def each(self, key: int, message: Parcel, own: Parcel) -> tuple[Parcel, float]:
-        """The answers of all pieces, and how long they took."""
+        """The results of all pieces, and their time."""
         function, common = self._read(message)
         mine = opened(own)
         began = time.perf_counter()
@@ -145,7 +145,7 @@ class Worker:
     def advance(
         self, key: int, message: Parcel, own: Parcel, states: Parcel, nodes: list[Node]
     ) -> tuple[tuple[Parcel, float], Parcel]:
-        """The same, with what each piece's state has become; states are packed."""
+        """The same, with the new state of each piece."""
         function, common = self._read(message)
         mine = opened(own)
         before: dict[int, Any] = opened(states)
@@ -162,11 +162,11 @@ class Worker:
         return (packed(sums), seconds), packed(after)
 
     def learn(self, key: int, message: Parcel) -> None:
-        """Take up what is to be done for every item of a list."""
+        """Store the task for items of a list."""
         self._task = key, message
 
     def carry_out(self, key: int, number: int, item: Parcel) -> tuple[Parcel, float]:
-        """That, of one item."""
+        """Perform the stored task for one item."""
         assert self._task[0] == key
         if isinstance(self._task[1], list):
             self._task = key, opened(self._task[1])
@@ -181,7 +181,7 @@ class Worker:
 
 @contextmanager
 def _memory_for(number: int, what: str = "shard") -> Iterator[None]:
-    """Says which piece it was that memory did not suffice for."""
+    """Context manager: names the piece for which memory did not suffice."""
     try:
         yield
     except MemoryError:

@@ -1,6 +1,7 @@
-"""A line to Ray's own process on this machine, its raylet, which falls silent when that ends.
+"""A connection to Ray's own process on this machine, its raylet, which closes when the raylet ends.
 
-After that Ray ends a driver that touches the object store, without a word; so the driver looks here before it does.
+After that, Ray ends without a message any driver that uses the object store; so the driver checks this connection
+first.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 
 class RayletLine:
-    """An open connection on which nothing is said."""
+    """An open connection without traffic."""
 
     def __init__(self, path: str | None) -> None:
         self._line: Any = None
@@ -18,7 +19,7 @@ class RayletLine:
             line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
                 line.connect(path)
-            except OSError:  # not ours to open, as on a machine of several users
+            except OSError:  # no permission, as on a machine of several users
                 line.close()
                 return
             line.setblocking(False)
@@ -26,7 +27,7 @@ class RayletLine:
 
     @classmethod
     def of_driver(cls) -> RayletLine:
-        """That of this process, where it is on a machine of the cluster."""
+        """The connection of this process, if it runs on a machine of the cluster."""
         from ray._private import worker
 
         return cls(getattr(worker.global_worker.node, "raylet_socket_name", None))

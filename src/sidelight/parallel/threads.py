@@ -1,10 +1,10 @@
 """Shards of a batch on threads; kernels release the GIL, so threads are enough.
 
-The cut into shards depends on the data alone, never on the number of threads, and every shard writes to its own place:
-so the same input gives the same bits on one thread and on many.
+The cut into shards depends only on the data, never on the number of threads, and every shard writes only to its own
+cells. So the same input gives the same bits on one thread and on many.
 
-Pools are kept, and a fork (`multiprocessing` on Linux, servers that load before they fork) copies a pool without its
-threads: whoever waited for one there would wait for ever. So a child begins without pools, and makes its own.
+Pools are kept. A fork (`multiprocessing` on Linux, servers that load before they fork) copies a pool without its
+threads, and waiting for it would never end. So a forked child starts without pools and creates its own.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Evidence that is larger than memory: its features in files, block by block."""
+"""Evidence larger than memory: its features are in files, block by block."""

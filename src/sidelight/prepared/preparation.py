@@ -1,9 +1,9 @@
-"""Files of evidence to shards in a folder, piece by piece: written once, found again by later fits.
+"""Converts files of evidence, piece by piece, to shards in a folder: written once, and reused by later fits.
 
-The folder of a preparation is called after a fingerprint of what the files hold and of the features. All its files are
-written under another name, which is changed when the last one is there: a preparation is there in full or not at all.
-Templates with a vocabulary are counted in one pass over the text, which keeps the numbers of strings at every token;
-rows of features are looked up in these. Hashed templates and attributes need no such second step.
+The folder of a preparation is named by a fingerprint of the files' contents and the features. All files are written
+under a temporary name, which is changed when the last one is written: a preparation exists completely or not at all.
+Templates with a vocabulary are counted in one pass over the text, which stores the numbers of strings at every token;
+in a second step, rows of features are looked up in these. Hashed templates and attributes need no second step.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SHARD_TOKENS = 1 << 17  # or a few more
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What a folder of shards holds."""
+    """The contents of a folder of shards."""
 
     folder: Path
     extractor: Extractor
@@ -55,10 +55,10 @@ class Preparation:
 
 
 def prepare(corpus: StoredCorpus, settings: Any) -> Preparation:
-    """The shards of some files for the features of a fit: those that are there, or new ones.
+    """The shards of some files for the features of a fit: existing ones, or new ones.
 
-    Raises `DataError` where the evidence cannot be used, where the folder cannot be written to, and while another
-    process prepares the same, and `ModelFileError` where what is there is damaged.
+    Raises `DataError` if the evidence cannot be used, if the folder cannot be written to, and while another process
+    prepares the same data, and `ModelFileError` if existing shards are damaged.
     """
     features = _features(corpus, settings)
     folder = corpus.folder / _fingerprint(corpus, settings, features)
@@ -100,7 +100,9 @@ def _found(folder: Path) -> Preparation:
 
 
 def _features(corpus: StoredCorpus, settings: Any) -> Any:
-    """The features as given, or those that suit the first inputs; raises `DataError` for those that need all inputs."""
+    """The features as set, or those for the kind of the first inputs; raises `DataError` for features that need all
+    inputs.
+    """
     kind, path = corpus.paths[0]
     _, evidence = next(corpus.pieces(kind, path))
     features = features_of(settings, _inputs(evidence, settings))
@@ -117,14 +119,14 @@ def _inputs(evidence: list[Evidence], settings: Any) -> list[Any]:
 
 
 def _fingerprint(corpus: StoredCorpus, settings: Any, features: Any) -> str:
-    """What the files hold, how they are read, and the features."""
+    """A fingerprint of the files' contents, how they are read, and the features."""
     if isinstance(features, Templates):
         about: Any = to_json(features)
         tensors = class_tensors(features)
     else:
         about, tensors = [features.min_count, features.transitions], {}
-    told = [VERSION, corpus.format, corpus.label_column, settings.sequences, about]
-    digest = blake2b(json.dumps(told).encode(), digest_size=12)
+    parts = [VERSION, corpus.format, corpus.label_column, settings.sequences, about]
+    digest = blake2b(json.dumps(parts).encode(), digest_size=12)
     for name in sorted(tensors):
         digest.update(raw_bytes(tensors[name]))
     for kind, path in corpus.paths:
@@ -139,13 +141,14 @@ class _Block:
 
     kind: str
     lengths: list[Any] = field(default_factory=list)
-    features: list[Any] = field(default_factory=list)  # rows, or views of templates that are counted first
+    # rows, or the strings that templates see, which are counted first
+    features: list[Any] = field(default_factory=list)
     encoded: list[Encoded] = field(default_factory=list)
     places: list[list[int]] = field(default_factory=list)
     tokens: int = 0
 
     def joined(self, name: str) -> Any:
-        """An array of what is known, of all pieces."""
+        """An array of all pieces, joined."""
         return np.concatenate([getattr(one, name) for one in self.encoded])
 
 
@@ -182,7 +185,7 @@ class _Writer:
         write_tensors(self.folder / INDEX, tensors, kind=INDEX_KIND, version=VERSION, spec=spec)
 
     def _evidence(self) -> Iterator[tuple[int, str, TextPiece, list[Evidence]]]:
-        """The evidence of all files, some at a time, each with the number of its file; tells how far it has come."""
+        """The evidence of all files, piece by piece, each with the number of its file; reports progress."""
         before = 0
         for number, (kind, path) in enumerate(self.corpus.paths):
             for piece, evidence in self.corpus.pieces(kind, path):
@@ -195,7 +198,7 @@ class _Writer:
             shown.say(text, done=done, total=self.size)
 
     def _add(self, block: _Block, number: int, before: int, evidence: list[Evidence]) -> None:
-        """Add some inputs of a file, after so many lines of it."""
+        """Add some inputs of a file, which come after `before` lines of it."""
         sequences, xs = self.settings.sequences, _inputs(evidence, self.settings)
         if not sequences:
             evidence = list(single_labels(evidence))
@@ -245,7 +248,7 @@ class _Writer:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """What goes wrong in writing is a `DataError` that names the file or its folder."""
+    """Context manager: an error in writing becomes a `DataError` that names the file or its folder."""
     try:
         yield
     except OSError as error:

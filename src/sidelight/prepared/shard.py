@@ -1,7 +1,7 @@
 """Shards: the features and labels of some inputs of one kind in one file, whose arrays stay on the disk.
 
-A shard opens from its folder and its number alone. Labels are numbers of names in order of appearance over all
-shards; each file has the names that were known when it was written, and so all of its own.
+A shard is opened by its folder and number. Labels are numbers of names, in order of appearance over all shards. Each
+file has the names known when it was written, which include all of its own.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from sidelight.structures.labels.label_sets import LabelSet
 
 FILE_KIND, VERSION = "sidelight shard", 1
 REMEDY = "delete the folder that it is in: it is prepared again"
-_checked: set[tuple[str, int, int]] = set()  # files whose contents this process has looked at, as they were then
+_checked: set[tuple[str, int, int]] = set()  # files that this process has verified, with their state at that time
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Some inputs of one kind; arrays are views of the file, and of whatever made it before it is written."""
+    """Some inputs of one kind; arrays are views of the file, or of the data in memory before it is written."""
 
     kind: str
     rows: Rows
@@ -45,9 +45,9 @@ class Shard:
 
     @classmethod
     def open(cls, folder: str | Path, number: int) -> Shard:
-        """The shard in a file; looked through when this process opens it first.
+        """The shard in a file; verified when this process opens it for the first time.
 
-        Raises `ModelFileError` that names the file where it is damaged, and where what it holds makes no sense.
+        Raises `ModelFileError`, with the name of the file, if it is damaged or its contents are invalid.
         """
         path = shard_file(folder, number)
         with reading(path, remedy=REMEDY):
@@ -63,7 +63,7 @@ class Shard:
             return shard
 
     def write(self, folder: Path, number: int) -> None:
-        """Write the file, in full or not at all."""
+        """Write the file, completely or not at all."""
         rows = self.rows
         arrays: dict[str, NDArray[Any]] = {
             "starts": rows.starts,
@@ -81,7 +81,7 @@ class Shard:
         return self.files[file], line
 
     def encoded(self, labels: LabelSet) -> Encoded:
-        """What is known of the inputs, in the numbers of the labels of a fit; raises `DataError` at others."""
+        """The evidence of the inputs, with the label numbers of a fit; raises `DataError` for other labels."""
         numbers = np.array([labels.number.get(name, -2) for name in self.names] + [-1], dtype=np.int32)
         targets = numbers[self.targets]
         if np.any(targets == -2):
@@ -97,13 +97,13 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class ShardFile:
-    """A shard by its folder and its number, to be opened where it is wanted."""
+    """A shard by its folder and number, to be opened where it is used."""
 
-    folder: Path  # as every process names it
+    folder: Path  # an absolute path
     number: int
 
     def load(self) -> Shard:
-        """The shard; raises as `Shard.open`, and `DataError` on a machine that has no such folder."""
+        """The shard; raises the errors of `Shard.open`, and `DataError` on a machine without this folder."""
         if not self.folder.is_dir():
             problem = f"{gethostname()} has no folder to read shard {self.number} from"
             raise DataError(problem, file=self.folder, remedy="prepare the data in a folder that all machines share")
@@ -112,7 +112,7 @@ class ShardFile:
 
 @dataclass(frozen=True, slots=True)
 class ShardFiles:
-    """Several shards of a folder, each opened when it is asked for."""
+    """Several shards of a folder, each opened on access."""
 
     folder: Path
     numbers: tuple[int, ...]
@@ -123,7 +123,7 @@ class ShardFiles:
 
 
 def shard_file(folder: str | Path, number: int) -> Path:
-    """Where a shard is."""
+    """The file of a shard."""
     return Path(folder, f"shard-{number:05}.sidelight")
 
 
@@ -144,7 +144,7 @@ def names_in(spec: Any) -> tuple[Any, ...]:
 
 
 def _sound(spec: Any, arrays: dict[str, NDArray[Any]]) -> Shard:
-    """A shard that was looked through, so that kernels can trust its numbers."""
+    """A verified shard, so that kernels can trust its numbers."""
     names, kind = names_in(spec), text_of(spec, "kind", among=KINDS)
     attributes = whole_of(spec, "attributes", high=2**31 - 1)
     entries = array_of(arrays, "indices", np.int32, [None], low=0, high=attributes - 1).shape[0]

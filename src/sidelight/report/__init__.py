@@ -1,1 +1,1 @@
-"""Pages that stand alone: one HTML file each, with its pictures in it."""
+"""Self-contained pages: one HTML file each, including its pictures."""

@@ -19,12 +19,12 @@ Scale = Callable[[float], float]
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, LOW = 460, 290, 62, 14, 24, 46
 DASHES = ("", "7 3", "2 3")  # of series that share a colour
-MANY = 16  # points that have marks, where no curve of a chart has more
+MANY = 16  # maximum number of points of a curve with marks
 
 
 @dataclass(frozen=True)
 class Series:
-    """A named curve, and the points that a paper has for it."""
+    """A named curve, and the published points for it."""
 
     name: str
     points: list[Point]
@@ -39,34 +39,36 @@ def curves(
     y: str = "",
     logarithmic: tuple[bool | None, bool] = (None, False),
 ) -> Html | None:
-    """Curves with bands of a standard deviation; None where none has two points.
+    """Curves with bands of a standard deviation; None if no curve has two points.
 
-    `logarithmic` is for x and y; None takes logarithms of x where these are far apart.
+    `logarithmic` is for x and y; None uses a logarithmic x axis if the values are far apart.
     """
-    kept = [Series(one.name, *(_shown(some, logarithmic) for some in (one.points, one.published))) for one in series]
-    kept = _joined([one for one in kept if one.points])
-    if max((len(one.points) for one in kept), default=0) < 2:
+    drawable = [
+        Series(one.name, *(_shown(some, logarithmic) for some in (one.points, one.published))) for one in series
+    ]
+    drawable = _joined([one for one in drawable if one.points])
+    if max((len(one.points) for one in drawable), default=0) < 2:
         return None
-    xs = sorted({point[0] for one in kept for point in one.points})
-    every = [point for one in kept for point in (*one.points, *one.published)]
+    xs = sorted({point[0] for one in drawable for point in one.points})
+    every = [point for one in drawable for point in (*one.points, *one.published)]
     ends = [y + side * (std or 0.0) for _, y, std in every for side in (-1, 0, 1)]
     by_decades = _spread_out(xs) if logarithmic[0] is None else logarithmic[0]
     ys = [end for end in ends if end > 0] if logarithmic[1] else ends
     across, ticks = _axis(xs, (LEFT, WIDTH - RIGHT), by_decades, at=xs if len(xs) <= MANY else None)
     up, levels = _axis(ys, (HEIGHT - LOW, TOP), logarithmic[1])
     parts = [_frame(ticks, levels, across, up, x, y)]
-    marked = max(len(one.points) for one in kept) <= MANY
-    for number, one in enumerate(kept):
+    marked = max(len(one.points) for one in drawable) <= MANY
+    for number, one in enumerate(drawable):
         parts.append(_curve(one, number, across, up, min(ys), marked=marked))
-    names = [one.name for one in kept]
+    names = [one.name for one in drawable]
     keys = _lines(names) if len(names) > 1 else ""
-    keys += _told("dotted, hollow: the paper") if any(one.published for one in kept) else ""
-    keys += _told("bands: ± one standard deviation") if any(std for one in kept for *_, std in one.points) else ""
+    keys += _told("dotted, hollow: the paper") if any(one.published for one in drawable) else ""
+    keys += _told("bands: ± one standard deviation") if any(std for one in drawable for *_, std in one.points) else ""
     return _figure(title, parts, HEIGHT, keys)
 
 
 def _joined(series: Sequence[Series]) -> list[Series]:
-    """Curves that coincide as one with all of their names, since only the last one drawn would be seen.
+    """Coinciding curves merged into one with all their names, since only the last one drawn would be visible.
 
     >>> low, high = [(1.0, 2.0, None)], [(1.0, 3.0, None)]
     >>> [one.name for one in _joined([Series("A", low), Series("B", high), Series("C", low)])]
@@ -79,7 +81,7 @@ def _joined(series: Sequence[Series]) -> list[Series]:
 
 
 def _spread_out(xs: Sequence[float]) -> bool:
-    """Whether numbers in rising order are positive, and the farther apart the larger they are.
+    """Whether sorted numbers are positive, with differences that grow with their size.
 
     >>> _spread_out([100, 400, 1600]), _spread_out([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     (True, False)
@@ -88,7 +90,7 @@ def _spread_out(xs: Sequence[float]) -> bool:
 
 
 def _shown(points: Sequence[Point], logarithmic: tuple[bool | None, bool]) -> list[Point]:
-    """Points that can be drawn, in their order along x."""
+    """Points that can be drawn, sorted by x."""
     visible = [point for point in points if math.isfinite(point[0]) and math.isfinite(point[1])]
     if logarithmic[0]:
         visible = [point for point in visible if point[0] > 0]
@@ -98,7 +100,7 @@ def _shown(points: Sequence[Point], logarithmic: tuple[bool | None, bool]) -> li
 def _axis(
     values: Sequence[float], place: tuple[float, float], by_decades: bool, *, at: Sequence[float] | None = None
 ) -> tuple[Scale, list[float]]:
-    """Where a value is drawn, and which values have a mark."""
+    """A function from values to positions, and the values with ticks."""
     low, high = min(values), max(values)
     if at is None:
         ticks = _decades(low, high) if by_decades else _round_steps(low, high)
@@ -191,14 +193,14 @@ def _curve(one: Series, number: int, across: Scale, up: Scale, floor: float, *, 
         parts.append(f'<circle {place} fill="var(--back)" stroke="{colour}" stroke-width="1.6">')
         parts.append(f"<title>{escape(f'{one.name}, paper: {_number(x)}, {y:.2f}')}</title></circle>")
     for x, y, std in one.points if marked or len(one.points) == 1 else ():
-        told = f"{one.name}: {_number(x)}, {y:.2f}" + ("" if std is None else f" ± {std:.2f}")
+        tooltip = f"{one.name}: {_number(x)}, {y:.2f}" + ("" if std is None else f" ± {std:.2f}")
         parts.append(f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="3.2" fill="{colour}">')
-        parts.append(f"<title>{escape(told)}</title></circle>")
+        parts.append(f"<title>{escape(tooltip)}</title></circle>")
     return "".join(parts)
 
 
 def dots(lines: Sequence[tuple[str, float, float | None, float | None]], *, title: str, x: str = "") -> Html | None:
-    """Values by name, each with its standard deviation and a published value, where there is one."""
+    """Values by name, each with its standard deviation and, if there is one, a published value."""
     if not lines:
         return None
     values = [value + side * (std or 0.0) for _, value, std, _ in lines for side in (-1, 1)]
@@ -231,7 +233,7 @@ def dots(lines: Sequence[tuple[str, float, float | None, float | None]], *, titl
 
 
 def scatter(groups: Mapping[str, Sequence[tuple[float, float, str]]], *, title: str, x: str, y: str) -> Html | None:
-    """Points (x, y, what they are) by group, with the line on which both are the same."""
+    """Points (x, y, name) by group, with the diagonal x = y."""
     points = [point for group in groups.values() for point in group]
     if len(points) < 2:
         return None
@@ -242,15 +244,15 @@ def scatter(groups: Mapping[str, Sequence[tuple[float, float, str]]], *, title: 
     first, last = ticks[0], ticks[-1]
     ends_of = f'x1="{across(first):.1f}" y1="{up(first):.1f}" x2="{across(last):.1f}" y2="{up(last):.1f}"'
     parts.append(f'<line class="tick" stroke-dasharray="4 4" {ends_of}/>')
-    if first < 0 < last:  # where there is no gain
+    if first < 0 < last:  # the line of no gain
         parts.append(f'<line class="zero" x1="{across(0):.1f}" x2="{across(0):.1f}" y1="{TOP}" y2="{HEIGHT - LOW}"/>')
         parts.append(f'<line class="zero" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{up(0):.1f}" y2="{up(0):.1f}"/>')
     for number, group in enumerate(groups.values()):
         colour = COLOURS[number % len(COLOURS)]
-        for a, b, told in group:
+        for a, b, name in group:
             place = f'cx="{across(a):.1f}" cy="{up(b):.1f}"'
             parts.append(
-                f'<circle {place} r="4" fill="{colour}" fill-opacity=".75"><title>{escape(told)}</title></circle>'
+                f'<circle {place} r="4" fill="{colour}" fill-opacity=".75"><title>{escape(name)}</title></circle>'
             )
     return _figure(title, parts, HEIGHT, _discs(list(groups)) if len(groups) > 1 else "")
 

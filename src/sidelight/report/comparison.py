@@ -155,9 +155,9 @@ def _draws(rows: Sequence[Row]) -> str:
     counts = sorted({row["draws"] for row in rows})
     if counts == [1]:
         return '<p class="faint small">One draw.</p>'
-    told = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    text = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     what = "Means ± standard deviations over" if any(row.get("std") is not None for row in rows) else "From"
-    return f'<p class="faint small">{what} {told} draws.</p>'
+    return f'<p class="faint small">{what} {text} draws.</p>'
 
 
 def _plain(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The page about one model: what it learned from, how training went, how good it is, and where it is wrong."""
+"""The page about one model: its evidence, its training, its scores, and its errors."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from sidelight.report.charts import Series, curves
 from sidelight.report.page import Page, beside, cards, coloured, fields, shaded, table
 from sidelight.rules import Rule
 
-MOST_CONFUSED = 20  # labels in the table of confusions
+MOST_CONFUSED = 20  # maximum labels in the table of confusions
 MOST_ERRORS = 15
-FAR = 20.0  # times as high: drawn by its logarithm
-AROUND = 6  # tokens on either side of an error
-LONGEST = 60  # characters of a token; of an input with one label three times as many
+FAR = 20.0  # ratio from which a curve is drawn logarithmically
+AROUND = 6  # tokens shown on either side of an error
+LONGEST = 60  # maximum characters of a token; three times as many for an input with one label
 
 
 def model_report(
@@ -63,7 +63,7 @@ def _outputs(model: Model, ys: Sequence[Any]) -> list[Any]:
 
 
 def about_model(model: Model, finds: str = "") -> Html:
-    """What the model is; `finds` says what its outputs are where they are no labels."""
+    """A description of the model; `finds` describes its outputs if they are not labels."""
     about = model.about
     rows = [("learner", about.get("learner", ""))]
     if finds:
@@ -78,7 +78,7 @@ def about_model(model: Model, finds: str = "") -> Html:
 
 
 def _scores(evaluation: Evaluation, sequences: bool) -> list[Html]:
-    """Of tokens, inputs and spans; a class is a label of its input, and no span."""
+    """Scores of tokens, inputs and spans; classes have no spans."""
     kinds = [("span", evaluation.types)] if evaluation.types and sequences else []
     if sequences:
         shares = [(evaluation.accuracy, "token accuracy"), (evaluation.sentence_accuracy, "inputs entirely right")]
@@ -112,7 +112,7 @@ CONFUSIONS = "Rows are right labels, columns predicted ones. The darker a cell, 
 
 
 def confusions(pairs: Counter[tuple[str, str]]) -> Html:
-    """Counts of (right, predicted) labels as a table, the commonest first."""
+    """Counts of (right, predicted) labels as a table, the most frequent first."""
     common: Counter[str] = Counter()
     for (right, guess), count in pairs.items():
         common[right] += count
@@ -145,7 +145,7 @@ def _rises(one: Series) -> bool:
 def _errors(
     model: Model, xs: Sequence[Any], truth: Sequence[Any], guesses: Sequence[Any], n_jobs: int | None
 ) -> list[Html | str]:
-    """Wrong labels by the probability that the model gives them, the surest of each input with what is around it."""
+    """Wrong labels by decreasing probability; for each input the most confident one, with its context."""
     try:
         shares = probabilities.marginals(model, xs, n_jobs=n_jobs)
     except Intractable as error:
@@ -167,7 +167,7 @@ def _errors(
         ours, theirs = (guesses[i][first:last], truth[i][first:last]) if model.sequences else ([guesses[i]], [truth[i]])
         others = f", {count} wrong labels" if count > 1 else ""
         parts.append(Html(f'<h4>Input {i + 1}: <span class="faint">{100 * share:.1f} % confident{others}</span></h4>'))
-        parts.append(fields(words, ours, theirs, colours, told=True))
+        parts.append(fields(words, ours, theirs, colours, with_right=True))
     explained = f"{IN_SEQUENCES} {ERRORS}" if model.sequences else ERRORS
     return [explained, *parts] if parts else ["Every label is right."]
 
@@ -177,12 +177,12 @@ def _share(own: Floats, t: int, label: int | None) -> float:
 
 
 def _word(x: Any) -> str:
-    """What a token shows: itself, its first column, or its features."""
+    """The display of a token: itself, its first column, or its features."""
     return _cut(str(x[0]) if isinstance(x, tuple | list) and x else _features(x), LONGEST)
 
 
 def _single(x: Any) -> str:
-    """What an input with one label shows: its words, or its features."""
+    """The display of an input with one label: its words, or its features."""
     return _cut(" ".join(map(_word, x)) if isinstance(x, tuple | list) else _features(x), 3 * LONGEST)
 
 
@@ -211,7 +211,7 @@ def _rules(
 def rule_table(
     rules: Sequence[Rule], prices: Sequence[float], covered: Bools, right: Bools, before: Bools, after: Bools
 ) -> Html:
-    """Of every rule what it costs, and which inputs it covers; and which outputs break it. # each [N, rules]"""
+    """A table of rules: penalty, covered inputs, and violations before and after. # each [N, rules]"""
     rows = []
     for k, (rule, price) in enumerate(zip(rules, prices)):
         cost = "hard" if rule.hard else f"{price:.2f}"

@@ -17,7 +17,7 @@ from typing import Any
 from sidelight.core.html import Html, escape
 
 COLOURS = ("#2f6fb2", "#c4572b", "#3a8f5c", "#8458a8", "#a37a1e", "#b0416c", "#4b8d97", "#6b7280")
-MORE = ("#5b6ee1", "#7a8b1e", "#d46fae", "#4fb3e8", "#e09a2b", "#8a5a3c")  # of labels, of which there are many
+MORE = ("#5b6ee1", "#7a8b1e", "#d46fae", "#4fb3e8", "#e09a2b", "#8a5a3c")  # colours of labels
 FIELDS = (*COLOURS[:5], COLOURS[6], COLOURS[5], *MORE, COLOURS[7])
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2733; --faint: #66717e; --line: #d9dee5; --back: #ffffff; --soft: #f3f6f9;
@@ -85,11 +85,11 @@ class Page:
     title: str
     lead: str = ""
     sections: list[tuple[str, str, int]] = field(default_factory=list)
-    style: str = ""  # beside that of all pages
-    aside: bool = False  # whether links to sections stand beside them, and not above
+    style: str = ""  # in addition to the style of all pages
+    aside: bool = False  # whether links to sections are beside them instead of above
 
     def add(self, title: str, *parts: Html | str | None, level: int = 2) -> None:
-        """A section; links find it by its number."""
+        """Add a section; links refer to it by its number."""
         self.sections.append((title, fragments(parts), level))
 
     def html(self) -> str:
@@ -115,7 +115,7 @@ class Page:
 
 
 def table(heads: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Html:
-    """A table; numbers stand to the right, with two digits after the point where they are no whole numbers."""
+    """A table; numbers are aligned to the right, with two decimals unless they are integers."""
     lines = [list(row) for row in rows]
     right = [bool(lines) and all(isinstance(row[k], int | float) for row in lines) for k in range(len(heads))]
     marks = [' class="number"' if one else "" for one in right]
@@ -134,7 +134,7 @@ def _written(cell: Any) -> Any:
 
 
 def shaded(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[int]]]) -> Html:
-    """A table of counts whose cells are the darker the larger their share of the row is; the diagonal is green."""
+    """A table of counts; the larger a cell's share of its row, the darker it is; the diagonal is green."""
     lines = []
     for k, (name, counts) in enumerate(rows):
         total = max(sum(counts), 1)
@@ -151,28 +151,28 @@ def shaded(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[int]]]) -> H
 
 
 def cards(each: Iterable[tuple[str, str]]) -> Html:
-    """The numbers that matter most, each with what it is of."""
+    """The main numbers, each with its name."""
     inside = "".join(f'<div class="card"><b>{escape(number)}</b>{escape(words)}</div>' for number, words in each)
     return Html(f'<div class="cards">{inside}</div>')
 
 
 def beside(*parts: Html) -> Html:
-    """Parts side by side where there is room."""
+    """Parts side by side if there is room."""
     return Html(f'<div class="beside">{"".join(f"<div>{part.text}</div>" for part in parts)}</div>')
 
 
 def coloured(labels: Sequence[str]) -> dict[str, str]:
-    """A colour for each label; labels beyond the colours share them."""
+    """A colour for each label; if there are more labels than colours, labels share colours."""
     return {label: FIELDS[k % len(FIELDS)] for k, label in enumerate(labels)}
 
 
 def details(summary: str, *parts: Html | str | None) -> Html:
-    """Parts that are folded away under a line."""
+    """Parts folded under a summary line."""
     return Html(f"<details><summary>{escape(summary)}</summary>{fragments(parts)}</details>")
 
 
 def fragments(parts: Iterable[Html | str | None]) -> str:
-    """Parts one after another; text is a paragraph, and escaped; nothing is left out but None."""
+    """Parts one after another; text becomes an escaped paragraph, and None is skipped."""
     return "".join(part.text if isinstance(part, Html) else f"<p>{escape(part)}</p>" for part in parts if part)
 
 
@@ -182,22 +182,22 @@ def fields(
     right: Sequence[str],
     colours: Mapping[str, str],
     *,
-    told: bool = False,
+    with_right: bool = False,
 ) -> Html:
-    """Neighbours of one label share a patch of its colour, with its name behind them; wrong ones are underlined.
+    """Consecutive tokens of one label share a coloured patch, followed by the label's name; wrong ones are underlined.
 
-    `told` names the right label after an arrow, and not only where a pointer rests.
+    With `with_right`, the right label is shown after an arrow, and not only as a tooltip.
     """
     parts = []
     each = list(zip(tokens, labels, right))
-    for _, words in groupby(each, key=(lambda one: one[1:]) if told else (lambda one: one[1])):
+    for _, words in groupby(each, key=(lambda one: one[1:]) if with_right else (lambda one: one[1])):
         group = list(words)
         inside = " ".join(
             escape(word) if truth == label else f'<u title="{escape(truth)}">{escape(word)}</u>'
             for word, label, truth in group
         )
         label, truth = group[0][1:]
-        name = f"{label} → {truth}" if told and label != truth else label
+        name = f"{label} → {truth}" if with_right and label != truth else label
         colour = colours.get(label, COLOURS[-1])
         ink = f"color-mix(in srgb, {colour} 65%, var(--ink))"
         parts.append(

@@ -1,4 +1,4 @@
-"""Which tables and figures of the papers there are, which experiment has each, and how its figures are drawn."""
+"""The tables and figures of the papers, the experiment for each, and how they are drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ JLIS, THESIS, CLLP, SL, OWN = "J-LIS", "Thesis", "CLLP", "Sequential learning", 
 
 
 class PublishedResult(NamedTuple):
-    """A table or figure of a paper, and the experiment that has it; None where nothing has, for the reason told."""
+    """A table or figure of a paper, and its experiment; None if there is none, with the reason."""
 
     name: str
     experiment: str | None
@@ -18,7 +18,7 @@ class PublishedResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper with its tables and figures of results."""
+    """A paper with its tables and figures."""
 
     name: str
     title: str
@@ -97,18 +97,18 @@ PAPERS = (
 
 
 class Plot(NamedTuple):
-    """Curves of an experiment: where x is in the names of settings, or else of methods; what else they have."""
+    """Curves of an experiment: where to find x in the names of settings or methods, and how to draw them."""
 
     title: str
     x: str  # a pattern with one group
     axis: str
-    metric: str = "accuracy"  # "" for any but differences
-    methods: str = ""  # a pattern of those that are drawn; all if empty
-    panels: bool = True  # whether what is left of settings makes charts of their own, else curves
+    metric: str = "accuracy"  # "" for any metric except differences
+    methods: str = ""  # a pattern of the methods to draw; all if empty
+    panels: bool = True  # whether the rest of a setting's name separates charts, else curves
 
 
 class DotPlot(NamedTuple):
-    """Values by method, for settings without a number; a chart for each setting."""
+    """Values by method, for settings without a number; one chart for each setting."""
 
     title: str
     metric: str = "accuracy"
@@ -116,7 +116,9 @@ class DotPlot(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What papers say of indirect supervision, and the difference that shows it: patterns of setting and method."""
+    """A claim of the papers about indirect supervision, and the difference that shows it: patterns of setting and
+    method.
+    """
 
     words: str
     experiment: str
@@ -210,7 +212,7 @@ PLOTS: dict[str, tuple[Plot | DotPlot, ...]] = {
 
 
 def experiments_of(paper: Paper) -> list[str]:
-    """The experiments that are shown under a paper: those that no paper before it has."""
+    """The experiments shown under a paper: those not shown under an earlier one."""
     before = {place.experiment for one in PAPERS[: PAPERS.index(paper)] for place in one.places}
     own = [place.experiment for place in paper.places if place.experiment is not None]
     return [name for name in dict.fromkeys(own) if name not in before]

@@ -1,4 +1,4 @@
-"""Outputs to look at: coloured tokens, alignments as grids and as lines between letters, relations as arcs."""
+"""Pictures of outputs: coloured tokens, alignments as grids and as lines between letters, relations as arcs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from sidelight.core.html import Html, escape
 from sidelight.data.relations import EntitySentence, Extraction
 from sidelight.report.page import COLOURS, coloured, fields
 
-CELL, LETTER, CHAR = 22, 34, 7.9  # sizes of a cell of a grid, of a letter, and of a letter of a sentence
-AROUND = 3  # words of a sentence on either side of its entities
+CELL, LETTER, CHAR = 22, 34, 7.9  # sizes of a grid cell, of a letter, and of a letter in a sentence
+AROUND = 3  # words shown on either side of the entities of a sentence
 Links = Iterable[tuple[int, int]]
 Arcs = Sequence[tuple[int, str | None]]
-LEVEL, LABEL = 22, 6.6  # heights of arcs above each other, and the width of a letter of their names
+LEVEL, LABEL = 22, 6.6  # vertical distance of arcs, and width of a letter of their names
 RIGHT, WRONG, MISSED = COLOURS[2], COLOURS[1], "var(--faint)"
 
 
@@ -32,7 +32,7 @@ def links_picture(source: Sequence[str], target: Sequence[str], predicted: Links
 def grid_picture(
     source: Sequence[str], target: Sequence[str], predicted: Links, sure: Links, possible: Links = ()
 ) -> dict[str, Any]:
-    """Words of two sentences, and which belong together."""
+    """The words of two sentences as a grid with links."""
     links = {"links": sorted(predicted), "sure": sorted(sure), "possible": sorted(possible)}
     return {"kind": "grid", "source": source, "target": target, **links}
 
@@ -61,7 +61,7 @@ svg.picture { max-width: max(100%, 40rem); height: auto; }
 
 
 def legend(kind: str) -> str:
-    """How pictures of a kind are read."""
+    """The legend of a kind of pictures."""
     return {
         "labels": "Each field that the model found has a colour and a name. Words in a wrong field are underlined.",
         "grid": "Filled: links that the model found, green if right, red if wrong. Framed: right links, solid if "
@@ -75,7 +75,7 @@ def legend(kind: str) -> str:
 
 
 def colours_of(pictures: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """A colour for each label of some pictures; labels beyond the colours share them."""
+    """A colour for each label of some pictures; if there are more labels than colours, labels share colours."""
     labels = sorted(
         {label for of in pictures for label in (*of.get("labels", ()), *of.get("right", ())) if of["kind"] == "labels"}
     )
@@ -150,11 +150,11 @@ def _relations(of: Mapping[str, Any]) -> Html:
         names.append(word)
     for token, left, right in zip(of["tokens"], starts, ends):
         parts.append(_token(token, left, right, top + 20))
-    for (left, right), said, truth in zip(boxes, of["types"], of["right types"]):
-        colour = RIGHT if said == truth else WRONG
+    for (left, right), predicted, truth in zip(boxes, of["types"], of["right types"]):
+        colour = RIGHT if predicted == truth else WRONG
         at = f'x="{left:.1f}" y="{top + 4}" width="{right - left:.1f}" height="24" rx="4"'
         parts.append(f'<rect {at} fill="none" stroke="{colour}" stroke-width="1.8"/>')
-        below = said if said == truth else f"{said} → {truth}"
+        below = predicted if predicted == truth else f"{predicted} → {truth}"
         parts.append(f'<text x="{(left + right) / 2:.1f}" y="{top + 42}" text-anchor="middle">{escape(below)}</text>')
     return _svg(h + 8, top + 50, parts + names)
 
@@ -163,15 +163,17 @@ def _tree(of: Mapping[str, Any]) -> Html:
     """A sentence with arcs from heads to tokens above it; short arcs are below long ones."""
     ours, theirs = ([tuple(arc) for arc in of[name]] for name in ("arcs", "right arcs"))
     arcs = []  # first end, last end, head, token, colour, name, whether it was missed
-    for t, (said, truth) in enumerate(zip(ours, theirs), start=1):
-        same = said[0] == truth[0]
-        name = str(said[1] or "") if not same or said[1] == truth[1] else f"{said[1]} → {truth[1]}"
-        if said[0]:
-            arcs.append((*sorted((said[0], t)), said[0], t, RIGHT if said == truth else WRONG, name, False))
+    for t, (predicted, truth) in enumerate(zip(ours, theirs), start=1):
+        same = predicted[0] == truth[0]
+        name = str(predicted[1] or "") if not same or predicted[1] == truth[1] else f"{predicted[1]} → {truth[1]}"
+        if predicted[0]:
+            arcs.append(
+                (*sorted((predicted[0], t)), predicted[0], t, RIGHT if predicted == truth else WRONG, name, False)
+            )
         if truth[0] and not same:
             arcs.append((*sorted((truth[0], t)), truth[0], t, MISSED, str(truth[1] or ""), True))
     starts, ends, h = [0.0], [0.0], 8.0
-    rooms = [0.0] * len(ours)  # neighbours must leave room for the name of an arc between them
+    rooms = [0.0] * len(ours)  # minimum distance of neighbours, so that the name of an arc fits
     for first, last, _, _, _, name, _ in arcs:
         if last - first == 1:
             rooms[first - 1] = max(rooms[first - 1], LABEL * len(name))
@@ -220,7 +222,7 @@ def _token(token: str, left: float, right: float, v: float) -> str:
 
 
 def _cut(of: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A sentence without what is far from all of its entities."""
+    """A sentence without the words far from all entities."""
     first = max(min(span[0] for span in of["spans"]) - AROUND, 0)
     last = min(max(span[1] for span in of["spans"]) + AROUND, len(of["tokens"]))
     before, after = ["…"] * (first > 0), ["…"] * (last < len(of["tokens"]))

@@ -1,4 +1,6 @@
-"""The page about experiments run again: papers and results side by side, from the JSON files of a folder alone."""
+"""The page about reproduced experiments: published and own results side by side, made only from the JSON files of a
+folder.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ SEEDS = (
 
 
 def reproduction_page(folder: Path) -> str:
-    """The page about the results in a folder; what has not run is named."""
+    """The page about the results in a folder; missing experiments are named."""
     results = results_in(folder, list(NAMES))
     page = Page("Published results, run again", _lead(results), style=STYLE + PICTURE_STYLE, aside=True)
     page.add("At a glance", *_glance(results))
@@ -95,7 +97,7 @@ def _state(result: StoredResult | None) -> Html:
 
 
 def _glance(results: Mapping[str, StoredResult]) -> list[Html | str | None]:
-    """How many gains of papers are gains here, as figures and as a picture."""
+    """How many gains of the papers are reproduced, as numbers and as a chart."""
     if not results:
         return ["No experiment has run."]
     gains = list(_gains(results))
@@ -106,8 +108,8 @@ def _glance(results: Mapping[str, StoredResult]) -> list[Html | str | None]:
     counts += [(f"{len(compared) + len(gains):,}", "of them with a published figure")]
     counts += [(f"{same} of {len(gains)}", "published gains have the same sign here")] if gains else []
     by_paper: dict[str, list[tuple[float, float, str]]] = {}
-    for paper_name, told, paper, here in gains:
-        by_paper.setdefault(paper_name, []).append((paper, here, f"{told}: paper {paper:+.2f}, here {here:+.2f}"))
+    for paper_name, text, paper, here in gains:
+        by_paper.setdefault(paper_name, []).append((paper, here, f"{text}: paper {paper:+.2f}, here {here:+.2f}"))
     return [
         cards(counts),
         *_claims(results),
@@ -124,7 +126,7 @@ def _glance(results: Mapping[str, StoredResult]) -> list[Html | str | None]:
 
 
 def _claims(results: Mapping[str, StoredResult]) -> Iterator[Html]:
-    """What indirect supervision buys: for each claim the first difference that shows it, in points."""
+    """The gains of indirect supervision: for each claim the first difference that shows it, in points."""
     numbers = _section_numbers(results)
     lines = []
     for claim in CLAIMS:
@@ -147,7 +149,7 @@ def _shows(row: Row, claim: Claim) -> bool:
 
 
 def _gains(results: Mapping[str, StoredResult]) -> Iterator[tuple[str, str, float, float]]:
-    """Paper, what is compared, its gain, and ours."""
+    """For each comparison: paper, description, published gain, our gain."""
     for paper in PAPERS:
         for name in experiments_of(paper):
             for row in results[name].rows if name in results else ():
@@ -156,7 +158,7 @@ def _gains(results: Mapping[str, StoredResult]) -> Iterator[tuple[str, str, floa
 
 
 def _contents(results: Mapping[str, StoredResult]) -> list[Html]:
-    """Every table and figure, and whether it is here."""
+    """Every table and figure, and whether it was reproduced."""
     parts = []
     numbers = _section_numbers(results)
     for paper in PAPERS:
@@ -197,7 +199,7 @@ def _experiment(name: str, result: StoredResult | None) -> list[Html | str | Non
     )
     named = [(key.lower().replace("_", " "), value) for key, value in result.settings.items()]
     about = table(["", ""], [*named, *result.data.items()])
-    told = Html('<div class="wide"><pre>' + escape("\n".join(result.run.get("told", []))) + "</pre></div>")
+    log = Html('<div class="wide"><pre>' + escape("\n".join(result.run.get("told", []))) + "</pre></div>")
     return [
         head,
         *charts,
@@ -205,7 +207,7 @@ def _experiment(name: str, result: StoredResult | None) -> list[Html | str | Non
         details("Notes: what differs from the paper", notes) if notes else None,
         details("Settings and data", about) if result.settings or result.data else None,
         all_rows(result.rows),
-        details("Log of the run, with the choices made on development data", told) if result.run.get("told") else None,
+        details("Log of the run, with the choices made on development data", log) if result.run.get("told") else None,
     ]
 
 
@@ -269,7 +271,7 @@ def number_of(text: str) -> float:
 
 
 def _traces(rows: Sequence[Mapping[str, Any]]) -> list[Html]:
-    """Curves that rows bring with them: the gap of a solver by its seconds."""
+    """Curves stored in rows: the gap of a solver over time."""
     panels: dict[str, list[Series]] = {}
     for row in rows:
         if row.get("curve"):
@@ -283,7 +285,7 @@ def _traces(rows: Sequence[Mapping[str, Any]]) -> list[Html]:
 
 
 def _pictures(result: StoredResult, kind: str) -> list[Html | str]:
-    """The pictures of a kind; what is of one input stands side by side."""
+    """The pictures of a kind; those of one input are side by side."""
     rows = [row for row in result.rows if row.get("picture", {}).get("kind") == kind]
     colours = colours_of(row["picture"] for row in rows)
     groups = [(setting, list(own)) for setting, own in groupby(rows, key=lambda row: row["setting"])]
@@ -314,10 +316,10 @@ def _runs(results: Mapping[str, StoredResult]) -> list[Html | str]:
     heads = ["experiment", "", "seconds", "processor seconds", "megabytes", "finished"]
     total = sum(run.get("cpu_seconds", 0.0) for run in runs.values())
     resumed = [name for name, run in runs.items() if run.get("resumed")]
-    told = f" Interrupted and resumed: {', '.join(resumed)}." if resumed else ""
+    note = f" Interrupted and resumed: {', '.join(resumed)}." if resumed else ""
     return [
         SEEDS,
-        f"All runs together took {total:,.0f} seconds of processor time.{told}",
+        f"All runs together took {total:,.0f} seconds of processor time.{note}",
         table(heads, lines),
         Html("<h4>Versions</h4>"),
         *_versions(runs.values()),
@@ -325,7 +327,7 @@ def _runs(results: Mapping[str, StoredResult]) -> list[Html | str]:
 
 
 def _versions(runs: Iterable[Mapping[str, Any]]) -> Iterator[Html]:
-    """What the experiments ran with: one table where all are alike."""
+    """The software versions of the experiments: one table if all are equal."""
     kinds = Counter(tuple(run.get("versions", {}).items()) for run in runs)
     for kind, count in kinds.items():
         yield table(

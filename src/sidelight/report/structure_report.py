@@ -1,4 +1,4 @@
-"""The page about a model of trees, alignments or the like: scores, training, rules, and pictures of its errors."""
+"""The page about a model of trees, alignments or other structures: scores, training, rules, pictures of errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sidelight.report.model_report import (
 from sidelight.report.page import Page, cards, table
 from sidelight.report.pictures import STYLE, legend, picture
 
-NONE = "none"  # where an output has a label, and the other has none
+NONE = "none"  # if one output has a label and the other has none
 
 
 def structure_report(
@@ -40,8 +40,8 @@ def structure_report(
 ) -> str:
     """A page about a model of a structure, on inputs whose outputs are known.
 
-    `pictures` show right outputs and the model's; `finds` says what outputs are; `without_rules` are those that the
-    model would give without the rules of its structure.
+    `pictures` show right and predicted outputs; `finds` describes outputs; `without_rules` are the predictions without
+    the rules of the structure.
     """
     scores = score_parts(measures, truth, guesses)
     page = Page(f"Report on {name}", f"{scores.outputs:,} inputs", style=STYLE)
@@ -55,8 +55,8 @@ def structure_report(
     order = [i for i in np.argsort(-(wrong + missing), kind="stable").tolist() if wrong[i] + missing[i]][:MOST_ERRORS]
     shown: list[Html | str] = [legend(pictures[order[0]]["kind"])] if order else ["Every output is right."]
     for i in order:
-        told = f"{measures[0].name}: {wrong[i]:,} wrong, {missing[i]:,} missing"
-        shown.append(Html(f'<h4>Input {i + 1}: <span class="faint">{escape(told)}</span></h4>'))
+        caption = f"{measures[0].name}: {wrong[i]:,} wrong, {missing[i]:,} missing"
+        shown.append(Html(f'<h4>Input {i + 1}: <span class="faint">{escape(caption)}</span></h4>'))
         shown.append(picture(pictures[i], {}))
     page.add("Inputs with the most errors", *shown)
     if without_rules is not None:
@@ -81,7 +81,7 @@ def _scores(scores: PartScores) -> list[Html]:
 def _confused(
     measures: Sequence[Measure], truth: Sequence[Any], guesses: Sequence[Any]
 ) -> list[tuple[Measure, Counter[tuple[str, str]]]]:
-    """(right, predicted) labels of what has labels, by measure."""
+    """(right, predicted) labels of labelled parts, by measure."""
     tables = []
     for one in measures:
         if one.labels is not None:

@@ -1,26 +1,28 @@
 """Learning from candidate labels: CLLP and MMS, by completion rounds of the concave–convex procedure.
 
 A round of CCCP completes every input within its candidates (the first time: as given, by a CRF, or at random) and
-solves the convex problem which that leaves (`objective.candidates`), to a precision that is divided by a discount d
-after every round until it has come down to a threshold. Precise solutions of the first rounds fix the labels that were
-begun with: where chance chose them they should be rough (CLLP, section 5.2), where a model did they should not, since
-a rough solution forgets nearly all that the labels say. What is not given follows the data: shares of the mean loss at
-zero weights (`shares`). Two solvers of the same convex problem: the 2-slack cutting plane of the paper
-(`solvers.group_slack`), and one slack per term with dual coordinate descent (`solvers.cutting_plane`).
+solves the resulting convex problem (`objective.candidates`) to a given precision. After every round the precision is
+divided by a discount d, until it reaches a threshold. Precise solutions of the first rounds fix the initial labels. So
+the first solutions should be rough if the initial labels are random (CLLP, section 5.2), but precise if a model chose
+them, since a rough solution loses most of their information. Precisions that are not set follow the data: they are
+shares of the mean loss at zero weights (`shares`). There are two solvers of the convex problem: the 2-slack cutting
+plane of the paper (`solvers.group_slack`), and one slack per term with dual coordinate descent
+(`solvers.cutting_plane`).
 
-Labels that are mostly wrong have zero weights as the best solution, whose ties say nothing. A round that ends with zero
-weights completes by votes instead: every feature for the labels it was seen with.
+If labels are mostly wrong, the best solution may be zero weights, whose ties are meaningless. A round that ends with
+zero weights completes by votes instead: every feature votes for the labels with which it occurred.
 
 A convex problem counts as solved when its duality gap is at most ε1 Σ C1 + ε2 Σ C2. Training ends when the precision is
 at its threshold and a completion changes nothing, or the objective J(w, ŷ) no longer falls by more than `decrease`,
 relatively.
 
-The best candidate under w may have a higher J than the completion before: charges Δ(ŷ, ·) are measured from it too. So
-the weights of the lowest J are kept, over all completions whose convex problem was solved to the last precision, and
-are what training ends with.
+The best candidate under w may have a higher J than the previous completion, because the charges Δ(ŷ, ·) depend on it
+too. So training ends with the weights of the lowest J, over all completions whose convex problem was solved to the last
+precision.
 
-`as_printed` leaves out what the paper has not: a round ends with the solution of its cutting plane's last model instead
-of the best weights met, zero weights complete by their ties, and training ends with the weights of its last round.
+`as_printed` leaves out everything that is not in the paper: a round ends with the solution of its cutting plane's last
+model instead of the best weights found, zero weights complete by their ties, and training ends with the weights of its
+last round.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ from sidelight.rounds.learner import RoundByRound, State, Step, plane_state, res
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.group_slack import GroupSlack
 
-ROUGH = (2.0 / 3.0, 0.04)  # `shares` where chance chose the labels to begin with
+ROUGH = (2.0 / 3.0, 0.04)  # `shares` if the initial labels are random
 FINE = (0.01, 0.01)  # where a model did
 
 
@@ -54,19 +56,19 @@ class CandidateOptions:
     solver: Literal["two_slack", "dual_coordinate"] = "two_slack"
     precision: tuple[float | None, float | None] = (None, None)  # ε1, ε2 of the first round, per unit of price
     thresholds: tuple[float | None, float | None] = (None, None)  # t1, t2: the precision of the last rounds
-    shares: tuple[float, float] = ROUGH  # ε and t, where they are not given, as shares of the loss at zero weights
+    shares: tuple[float, float] = ROUGH  # ε and t, if not set, as shares of the loss at zero weights
     discount: float = 2.0  # d
     decrease: float = 1e-4
     max_completions: int = 30
     max_rounds: int = 5000
-    violation: float = 1e-3  # one slack per term alone: a cut is added where it is violated by more
+    violation: float = 1e-3  # for one slack per term only: a cut is added if it is violated by more
     as_printed: bool = False  # two_slack alone
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The weights of the lowest objective so far, among completions that were solved to the last precision."""
+    """The weights of the lowest objective so far, among completions solved to the last precision."""
 
     weights: Floats
     labels: Ids  # [T] the completion
@@ -83,7 +85,7 @@ class CandidateLearner(RoundByRound):
     problem: CandidateProblem
     options: CandidateOptions
     labels: Ids  # [T] the present completion
-    best: Floats  # the weights with the lowest objective of the present convex problem
+    best: Floats  # the weights with the lowest objective of the current convex problem
     name: str = "cllp"
     best_primal: float = np.inf
     precision: tuple[float, ...] = ()  # of each group of terms now
@@ -107,7 +109,7 @@ class CandidateLearner(RoundByRound):
         start: Floats | None = None,
         name: str = "cllp",
     ) -> CandidateLearner:
-        """A learner before its first round: completed as `initial` says, by the weights `start`, or at random."""
+        """A learner before its first round, completed by `initial`, by the weights `start`, or at random."""
         if initial is not None:
             labels = initial
         elif start is not None:
@@ -129,15 +131,15 @@ class CandidateLearner(RoundByRound):
 
     @property
     def weights(self) -> Floats:
-        """The best weights of the present convex problem; at the end those of the lowest objective."""
+        """The best weights of the current convex problem; at the end those of the lowest objective."""
         return self.finish() if self.done else self.best
 
     def finish(self) -> Floats:
-        """The weights of the lowest objective: those that are kept, or those of the present convex problem."""
+        """The weights of the lowest objective: the stored ones, or those of the current convex problem."""
         return self.best if self.kept is None or self.best_primal < self.kept.primal else self.kept.weights
 
     def step(self) -> Step:
-        """One iteration of the convex solver, followed by a completion where its precision is reached."""
+        """One iteration of the convex solver, followed by a completion if its precision is reached."""
         completion, changed = self.completions, self.changed
         self.changed = 0
         primal, dual, new, size, solved = self._two_slack() if self.slack is not None else self._per_term()
@@ -189,7 +191,7 @@ class CandidateLearner(RoundByRound):
         return progress.primal, progress.dual, progress.new_cuts, progress.working_set, solved
 
     def _next(self) -> str | None:
-        """The convex problem is solved: complete again with a finer precision, or say why training ends."""
+        """After the convex problem is solved: complete again with a finer precision, or return why training ends."""
         before, self.objective = self.objective, self.best_primal
         options = self.options
         finest = self.precision == self.thresholds
@@ -213,7 +215,7 @@ class CandidateLearner(RoundByRound):
         return None
 
     def _turn_to(self, labels: Ids, which: Ints) -> None:
-        """Another completion: cuts against the old outputs are rebuilt, or dropped."""
+        """Change to another completion: cuts against the old outputs are rebuilt or dropped."""
         self.labels = labels
         self._groups = self.problem.convex(labels)
         if self.slack is not None:
@@ -255,6 +257,6 @@ class CandidateLearner(RoundByRound):
             self.plane = restored_plane((mapping_of(values, "plane"), arrays), self.plane, "plane.")
 
     def _stored_labels(self, arrays: Mapping[str, NDArray[Any]], name: str) -> Ids:
-        """A completion in a checkpoint: labels that are among the candidates."""
+        """A completion from a checkpoint; its labels must be among the candidates."""
         present = self.problem.batch.space.n_labels
         return array_of(arrays, name, np.int32, self.labels.shape, low=0, high=present - 1)

@@ -1,4 +1,4 @@
-"""Going down any sum of losses by AdaGrad, an epoch a round; the weights of the lowest objective are kept."""
+"""Minimises any sum of losses by AdaGrad, one epoch per round; ends with the weights of the lowest objective."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sidelight.solvers.adagrad import AdaGrad, GradientProblem
 
 @dataclass(frozen=True, slots=True)
 class DescentOptions:
-    """How far to go."""
+    """When to stop, and how to step."""
 
     max_rounds: int = 50
     step: float = 0.1
-    inputs: int = 8  # looked at before a step
+    inputs: int = 8  # per step
     seed: int = 0
 
 
@@ -46,7 +46,7 @@ class DescentLearner(RoundByRound):
 
     @property
     def weights(self) -> Floats:
-        """The weights of the lowest objective met."""
+        """The weights of the lowest objective so far."""
         return self.best
 
     def step(self) -> Step:

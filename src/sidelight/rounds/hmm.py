@@ -1,10 +1,10 @@
-"""HMMs by counting, and by EM of every temperature; the result is a linear model like any other.
+"""HMMs by counting, and by EM at any temperature; the result is a linear model like any other.
 
-The problem is in `generative.em`: γ = 1 is EM, γ ≤ 0 hard EM, anything else up to ∞ tempered EM; the completion says
-what else is demanded of the labels that are believed. γ may come down (or go up) to its last value over the first
-iterations (deterministic annealing, Rose 1998; thesis 4.2.1). A round is one iteration; its objective is −T(θ; γ) of
-the parameters it ends with, which never rises at one γ where smoothing is a prior and there is no β. Training ends
-when it falls by less than a share `decrease`, when a hard completion repeats the one before, or after so many
+The problem is in `generative.em`: γ = 1 is EM, γ ≤ 0 hard EM, any other value up to ∞ tempered EM. The completion sets
+further constraints on the beliefs. γ may fall or rise to its last value over the first iterations (deterministic
+annealing, Rose 1998; thesis 4.2.1). A round is one iteration; its objective is −T(θ; γ) of its last parameters. At a
+fixed γ, the objective never rises if smoothing is a prior and β is not used. Training ends when the objective falls by
+less than a share `decrease`, when a hard completion repeats the previous one, or after the maximum number of
 iterations.
 """
 
@@ -32,7 +32,7 @@ Schedule = Literal["linear", "geometric"]
 
 
 class Annealing(NamedTuple):
-    """γ comes from `first` to its last value in so many E-steps."""
+    """γ moves from `first` to its last value over a number of E-steps."""
 
     first: float
     steps: int
@@ -41,7 +41,7 @@ class Annealing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EmOptions:
-    """The temperature and when to stop; no iterations at all is supervised learning."""
+    """The temperature, and when to stop; with no iterations, learning is supervised."""
 
     gamma: float = 1.0
     iterations: int = 50
@@ -49,7 +49,7 @@ class EmOptions:
     annealing: Annealing | None = None
 
     def gamma_at(self, number: int) -> float:
-        """γ of an E-step; the first has number 0.
+        """γ of an E-step; the first E-step has number 0.
 
         >>> options = EmOptions(1.0, annealing=Annealing(4.0, 2, "geometric"))
         >>> [options.gamma_at(number) for number in range(4)]
@@ -66,7 +66,7 @@ class EmOptions:
 
 @dataclass(slots=True)
 class HmmLearner(RoundByRound):
-    """EM from given parameters, or the supervised model where there is nothing to iterate."""
+    """EM from given parameters, or the supervised model if there is nothing to iterate."""
 
     problem: EmProblem
     layout: Layout
@@ -78,7 +78,7 @@ class HmmLearner(RoundByRound):
 
     @property
     def weights(self) -> Floats:
-        """The present parameters as log-probabilities."""
+        """The current parameters as log-probabilities."""
         return self.hmm.weights(self.layout, self.problem.emissions)
 
     @property
@@ -107,7 +107,7 @@ class HmmLearner(RoundByRound):
         return self._stopped(before, after, changed), figures
 
     def more_state(self) -> State:
-        """The last E-step is made again."""
+        """The parameters; on resuming, the last E-step is repeated."""
         hmm = self.hmm
         arrays = {"start": hmm.start, "transition": hmm.transition, "emission": hmm.emission}
         arrays |= {} if hmm.stop is None else {"stop": hmm.stop}
@@ -137,7 +137,7 @@ class HmmLearner(RoundByRound):
         )
 
     def _stopped(self, before: EMStep, after: EMStep, changed: int) -> str | None:
-        """Why training ends here, if it does."""
+        """Why training ends, if it does."""
         if self.rounds >= self.options.iterations:
             return None
         if self.options.annealing is not None and self.rounds <= self.options.annealing.steps:
@@ -148,7 +148,7 @@ class HmmLearner(RoundByRound):
         return NO_FALL if 0.0 <= rise < self.options.decrease * abs(after.objective) else None
 
     def _changed(self, before: Ids | None, after: Ids | None) -> int:
-        """How many outputs an E-step changed, where each is one labeling."""
+        """The number of outputs changed by an E-step, if completions are hard."""
         if before is None or after is None:
             return 0
         return int(np.count_nonzero(np.add.reduceat(before != after, self.problem.starts[:-1], dtype=np.int64)))

@@ -1,13 +1,13 @@
-"""Likelihoods with something latent: smooth problems, and between them what their terms depend on beside the weights.
+"""Likelihoods with latent quantities: smooth problems, alternating with estimates on which their terms depend.
 
     min over w and s  ½ ‖w‖² (+ l1 ‖w‖₁) + Σ_known C loss(w) + Σ_groups value(w, s)
 
-where s is what a `LatentGroup` estimates: beliefs that obey rules (`believed`), how far voters are to be trusted, and
-so on. A round refreshes every group at the weights of the moment, which gives the smooth terms of one problem, each an
-upper bound of its group's part of the objective that touches it there; then it goes down that problem by L-BFGS from
-these weights. Neither step lets the objective rise. The first round learns from the known terms alone, unless there
-are none, or weights to begin with are given. Ends when the objective falls by less than a share `decrease` of itself,
-or after so many iterations.
+where s is what a `LatentGroup` estimates: beliefs that obey rules (`believed`), the reliability of voters, and so on. A
+round refreshes every group at the current weights. This gives the smooth terms of one problem; each is an upper bound
+of its group's part of the objective, and equals it at these weights. Then L-BFGS minimises this problem from these
+weights. Neither step raises the objective. The first round learns from the known terms alone, unless there are none, or
+initial weights are given. Training ends when the objective falls by less than a share `decrease` of itself, or after
+the maximum number of iterations.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
 
 
 class LatentGroup(Protocol):
-    """Inputs whose terms depend on something that is estimated beside the weights.
+    """Inputs whose terms depend on an estimate besides the weights.
 
-    Weights come in the form that the problem has.
+    Weights are passed in the form of the problem.
     """
 
     def refresh(self, weights: Floats) -> Sequence[LogLinearTerms]:
-        """Estimate it at these weights; the smooth terms of the next problem: an upper bound, up to a constant, of the
-        group's part of the objective, which it touches at these weights."""
+        """Estimate at these weights, and return the smooth terms of the next problem: an upper bound, up to a constant,
+        of the group's part of the objective, which equals it at these weights.
+        """
         ...
 
     def value(self, weights: Floats) -> float:
@@ -47,11 +48,11 @@ class LatentGroup(Protocol):
         ...
 
     def state(self) -> State:
-        """What is needed to go on to the same bits after a round, beside the weights."""
+        """What is needed, besides the weights, to continue after a round with the same bits."""
         ...
 
     def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same inputs."""
+        """Resume from the state of an earlier run on the same inputs."""
         ...
 
 
@@ -59,10 +60,10 @@ class LatentGroup(Protocol):
 class LatentOptions:
     """When to stop, and how a smooth problem is solved: by L-BFGS."""
 
-    iterations: int = 20  # rounds after the one for known terms
+    iterations: int = 20  # maximum rounds after the one for known terms
     decrease: float = 1e-5
     solving: LikelihoodOptions = field(default_factory=LikelihoodOptions)
-    steps: int = 20  # of L-BFGS in a round but the first: estimates that are soon replaced need no exact minimum
+    steps: int = 20  # of L-BFGS per round after the first: estimates will change, so no exact minimum is needed
 
     def __post_init__(self) -> None:
         if self.solving.solver != "lbfgs":
@@ -71,18 +72,18 @@ class LatentOptions:
 
 @dataclass(slots=True)
 class LatentLikelihoodLearner(RoundByRound):
-    """Estimates and smooth problems by turns."""
+    """Alternates estimates and smooth problems."""
 
     KEEPS = ("objective",)
 
     form: WeightForm  # of the weights
-    known: tuple[LogLinearTerms, ...]  # terms that stay as they are: Gold, candidates, companion answers
+    known: tuple[LogLinearTerms, ...]  # fixed terms: Gold, candidates, companion answers
     groups: tuple[LatentGroup, ...]
     options: LatentOptions
     name: str = "partial_crf"
     n_jobs: int | None = None
     short: Floats = field(default_factory=lambda: np.zeros(0))  # the weights, in their form
-    begun: bool = False  # there are weights that groups can be refreshed at
+    begun: bool = False  # whether there are weights at which groups can be refreshed
     objective: float = np.inf
 
     @classmethod
@@ -105,15 +106,15 @@ class LatentLikelihoodLearner(RoundByRound):
 
     @property
     def weights(self) -> Floats:
-        """The present weights, in the full layout."""
+        """The current weights, in the full layout."""
         return self.form.expand(self.short)
 
     def limit(self) -> int:
-        """One for known terms, and then estimates."""
+        """The maximum number of rounds: one for known terms, then the estimates."""
         return 1 + self.options.iterations
 
     def step(self) -> Step:
-        """Learn from what is known, or estimate and learn."""
+        """Learn from the known terms, or estimate and learn."""
         terms = list(self.known)
         if self.begun:
             terms += [part for group in self.groups for part in group.refresh(self.short)]
@@ -127,7 +128,7 @@ class LatentLikelihoodLearner(RoundByRound):
         return NO_FALL if still and not last else None, figures
 
     def _objective(self) -> float:
-        """With the best estimates for the present weights."""
+        """The objective with the best estimates for the current weights."""
         weights = self.short
         value = 0.5 * inner(weights, weights)
         if self.options.solving.lbfgs.l1 > 0:
@@ -163,7 +164,7 @@ class LatentLikelihoodLearner(RoundByRound):
 
 @dataclass(frozen=True, slots=True)
 class LatentPlan:
-    """A group to be made."""
+    """A group that will be created when the weights are known."""
 
-    shown: Sequence[Shown | None]  # pairs of attribute and label that are to have weights
+    shown: Sequence[Shown | None]  # pairs of attribute and label that need weights
     make: Callable[[Form], LatentGroup]  # form.features(batch): features with the weights that exist

@@ -1,4 +1,4 @@
-"""What training needs of a learner, and the state of a cutting-plane solver, which several learners keep."""
+"""The protocol of learners, a base class of training loops, and the state of a cutting-plane solver."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Step = tuple[str | None, dict[str, Any]]  # why training ends, if it does, and f
 class Resumable(Protocol):
     """Learns one `Round` at a time.
 
-    All that is known between two rounds is in its state, so that training can stop after any round and go on to the
-    same bits.
+    Between two rounds, the state contains everything that it knows, so training can stop after any round and resume
+    with the same bits.
     """
 
     @property
     def rounds(self) -> int:
-        """How many there have been."""
+        """The number of rounds so far."""
         ...
 
     def run(self) -> Iterator[Round]:
@@ -40,7 +40,7 @@ class Resumable(Protocol):
         ...
 
     def state(self) -> State:
-        """Everything needed to go on."""
+        """Everything needed to resume."""
         ...
 
     def resume(self, state: State) -> None:
@@ -66,7 +66,7 @@ class Learner(Resumable, Protocol):
 
 
 class Memory(NamedTuple):
-    """What a later `partial_fit` goes on from, besides the model's weights: the last weights, and the clock."""
+    """What a later `partial_fit` needs besides the model's weights: the last weights, and the clock."""
 
     weights: Floats32
     clock: float
@@ -74,45 +74,45 @@ class Memory(NamedTuple):
 
 @runtime_checkable
 class Remembering(Protocol):
-    """A learner whose averages go on in a later fit."""
+    """A learner whose averages continue in a later fit."""
 
     @property
     def memory(self) -> Memory:
-        """What it leaves behind."""
+        """The memory for a later fit."""
         ...
 
 
 @runtime_checkable
 class Penalised(Protocol):
-    """A learner that comes to the penalties of rules itself."""
+    """A learner that learns the penalties of rules itself."""
 
     def learned_penalties(self) -> tuple[AnyRuled | None, list[float]]:
-        """The inputs under rules, and what breaking each of these costs; None where there are no rules."""
+        """The inputs under rules, and the penalty of each rule; None if there are no rules."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Stepwise(ABC):
-    """What makes rounds until it is done, or has made as many as it may.
+    """Base class of a training loop: rounds until it is done, or reaches its maximum number of rounds.
 
-    What is its own it says itself: what a round does (`step`), which of its fields a checkpoint keeps (`KEEPS`), and
-    what else a checkpoint must have (`more_state`, `take_more`). `name` is that of a field, or of the class.
+    A subclass defines one round (`step`), the fields that a checkpoint stores (`KEEPS`), and further contents of a
+    checkpoint (`more_state`, `take_more`). `name` is a field or a class attribute.
     """
 
     KEEPS: ClassVar[tuple[str, ...]] = ()  # numbers, arrays and generators of random numbers
-    LIMIT: ClassVar[str] = MAX_ROUNDS  # why training ends where there may be no more rounds
+    LIMIT: ClassVar[str] = MAX_ROUNDS  # why training ends at the maximum number of rounds
 
     rounds: int = 0  # in all
     seconds: float = 0.0  # since training began
     done: bool = False
-    limited: bool = False  # it is done because there may be no more rounds
+    limited: bool = False  # whether it ended because of the maximum number of rounds
 
     @abstractmethod
     def step(self) -> Step:
-        """One round, whose number is `rounds`."""
+        """Perform one round, whose number is `rounds`."""
 
     def limit(self) -> int:
-        """How many rounds there may be."""
+        """The maximum number of rounds."""
         own: Any = self
         return int(own.options.max_rounds)
 
@@ -133,7 +133,7 @@ class Stepwise(ABC):
             yield self.round()
 
     def state(self) -> State:
-        """Everything needed to continue; if training ended at its limit of rounds, more may be allowed later."""
+        """Everything needed to resume; if training ended at its maximum number of rounds, more may be allowed later."""
         values: dict[str, Any] = {"name": self._called(), "rounds": self.rounds, "seconds": self.seconds}
         values["done"] = self.done and not self.limited
         arrays: dict[str, NDArray[Any]] = {}
@@ -147,11 +147,13 @@ class Stepwise(ABC):
         return {**values, **more}, {**arrays, **held}
 
     def more_state(self) -> State:
-        """What a checkpoint has besides."""
+        """Further contents of a checkpoint."""
         return {}, {}
 
     def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data and options; raises `ModelFileError` for any other."""
+        """Resume from the state of an earlier run on the same data and options; raises `ModelFileError` for other
+        states.
+        """
         values, arrays = state
         self.take_more(values, arrays)
         for name in self.KEEPS:
@@ -167,7 +169,7 @@ class Stepwise(ABC):
         self.done, self.limited = flag_of(values, "done"), False
 
     def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: B027
-        """Take up what `more_state` gave."""
+        """Restore the result of `more_state`."""
 
     def _called(self) -> str:
         return str(getattr(self, "name", type(self).__name__))
@@ -202,7 +204,7 @@ def plane_state(plane: CuttingPlane, prefix: str) -> State:
 
 
 def restored_plane(state: State, fresh: CuttingPlane, prefix: str) -> CuttingPlane:
-    """The solver that was in this state, of the same problem as a fresh one; arrays of other names are left alone.
+    """The solver in this state, for the same problem as a fresh solver; arrays with other names are ignored.
 
     Names of its own arrays begin with the prefix, those of its working set with "pool.".
     """

@@ -30,7 +30,7 @@ from sidelight.spaces import ChainSpace
 
 SOLVERS = ("lbfgs", "sgd", "eg")
 WHY = {"gradient": FLAT, "decrease": NO_FALL, "no step falls": NO_DESCENT}  # the words of L-BFGS
-PERIOD = 5  # epochs over which stochastic gradient descent must have gained something, at the least
+PERIOD = 5  # minimum number of epochs over which the gain of stochastic gradient descent is measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class LikelihoodOptions:
     lbfgs: LbfgsOptions = field(default_factory=LbfgsOptions)
     solver: str = "lbfgs"
     tolerance: float = 1e-3  # sgd: least relative fall over the latter half of the epochs; eg: relative duality gap
-    depth: float = 10.0  # eg: how near to the gold labels it begins
+    depth: float = 10.0  # eg: how close to the gold labels it begins
     seed: int = 0  # sgd, eg: order of the examples
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Figures(NamedTuple):
     """What a round reached."""
 
     objective: float  # of the best weights so far
-    primal: float | None = None  # of the weights now, where these may be others
+    primal: float | None = None  # of the current weights, if these differ
     dual: float | None = None
 
 
@@ -80,9 +80,9 @@ class LikelihoodLearner(RoundByRound):
     ) -> LikelihoodLearner:
         """A learner before its first round; `start` has the full layout, and is zero unless given.
 
-        sgd and eg take a `LikelihoodProblem` of `LikelihoodTerms` with an L2 norm, eg one of Gold alone; eg begins near
-        the gold labels and takes no start, and with costs [right, predicted] of a token it minimises the margin loss
-        instead of the log-loss. Raises `ValueError` otherwise.
+        sgd and eg take a `LikelihoodProblem` of `LikelihoodTerms` with an L2 norm; for eg it must be of Gold alone. eg
+        begins near the gold labels and takes no start. With costs [right, predicted] of a token, it minimises the
+        margin loss instead of the log-loss. Raises `ValueError` otherwise.
         """
         if costs is not None and options.solver != "eg":
             raise ValueError(f"the solver {options.solver} has no costs; use eg")
@@ -124,7 +124,9 @@ def _with_l2(problem: LikelihoodProblem, solver: str) -> LikelihoodProblem:
 
 
 def _online_of(terms: Sequence[LogLinearTerms]) -> OnlineLikelihood | PlainLikelihood | LikelihoodBlocks:
-    """Epochs in one kernel, or one a block, for first-order chains; one input after another elsewhere."""
+    """Epochs in one kernel, or one kernel call per block, for first-order chains; for other structures one input after
+    another.
+    """
     if isinstance(terms, OneAtATime):
         return LikelihoodBlocks.of_terms(terms)
     known = [part for part in terms if isinstance(part, LikelihoodTerms)]
@@ -158,7 +160,7 @@ class _LbfgsEngine:
         return WHY[self.solver.stopped] if self.solver.stopped else None
 
     def round(self) -> Figures:
-        """One iteration; the first one also evaluates the weights it starts from."""
+        """One iteration; the first one also evaluates the initial weights."""
         if np.isnan(self.solver.value):
             self.solver.step(self.problem.value_and_gradient)
         value = self.solver.step(self.problem.value_and_gradient)
@@ -175,12 +177,12 @@ class _LbfgsEngine:
 
 @dataclass(slots=True)
 class _SgdEngine:
-    """Epochs are judged by the weights after them or by the average, whichever is better.
+    """An epoch is judged by its last weights or by the average, whichever is better.
 
-    They stand still where the best objective fell by no more than `tolerance`, relatively, in the latter half of them:
-    over fewer epochs the noise of the steps hides a slow fall, and where it falls as 1/t the latter half gains what is
-    left to gain. If the weights themselves are then further above the best than that, they swing about it, and steps
-    are halved; otherwise training ends. With tolerance 0 it goes on.
+    Progress has stalled if the best objective fell by at most `tolerance`, relatively, in the latter half of the
+    epochs. Over fewer epochs, the noise of the steps hides a slow fall; and if the objective falls as 1/t, the latter
+    half gains as much as remains to be gained. If the objective of the weights themselves is then above the best one by
+    more than that, they oscillate, and steps are halved; otherwise training ends. With tolerance 0 it continues.
     """
 
     problem: LikelihoodProblem
@@ -190,7 +192,7 @@ class _SgdEngine:
     tolerance: float
     best: Floats
     values: list[float] = field(default_factory=list)  # best objectives after each epoch
-    halved: int = 0  # after how many epochs steps were halved last
+    halved: int = 0  # number of epochs when steps were last halved
     ended: bool = False
 
     @classmethod
@@ -301,7 +303,7 @@ class _DualEngine:
 
 
 def _duals_of(problem: LikelihoodProblem, costs: Floats | None) -> ChainDuals | BatchDuals:
-    """The dual of Gold terms: one distribution after another for first-order chains, all together elsewhere."""
+    """The dual of Gold terms: one distribution after another for first-order chains, otherwise all together."""
     terms = [part for part in problem.terms if isinstance(part, LikelihoodTerms) and part.targets is not None]
     if len(terms) < len(problem.terms):
         raise ValueError("the solver eg learns from Gold only; use lbfgs or sgd")

@@ -1,14 +1,14 @@
-"""Several learners that differ in their seeds; the one with the lowest objective is kept.
+"""Several learners that differ in their seeds; the one with the lowest objective is selected.
 
-Where nothing but companion answers is given, J-LIS ends in a local optimum that depends on how ties of the first
-completion were broken. Chang's thesis (2011, section 6.5.4) runs it fifty times with random ties and keeps the run with
-the lowest objective, which needs no labels.
+With companion answers alone, J-LIS ends in a local optimum that depends on how ties of the first completion were
+broken. Chang's thesis (2011, section 6.5.4) runs it fifty times with random ties and selects the run with the lowest
+objective, which needs no labels.
 
-Learners go abreast: a wave makes one round of each that is running, on as many threads as are given, and their rounds
-are reported in the order of restarts. When one ends, its weights are kept if they are the best, and the next begins.
-Its last round is then told when a better one has ended, or at the very end: the last of all rounds is that of the
-restart that is kept.
-All of this depends on rounds, never on time, so any number of threads gives the same bits.
+Learners run in parallel: a wave makes one round of each running learner, on the given threads, and rounds are reported
+in the order of restarts. When a learner ends, its weights are stored if they are the best so far, and the next one
+begins. The last round of the best restart is reported only when a better one has ended, or at the very end. So the last
+of all rounds belongs to the selected restart. This depends on rounds, never on time, so any number of threads gives the
+same bits.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Running(NamedTuple):
 
 @dataclass(slots=True)
 class Restarts:
-    """A learner made of one learner per seed, numbered from 0; of equal objectives the first wins.
+    """A learner made of one learner per seed, numbered from 0; with equal objectives the first wins.
 
     A restart's objective is that of its last round; raises ValueError for learners that have none. `make` is called on
     any thread.
@@ -54,11 +54,11 @@ class Restarts:
 
     make: Callable[[int], Learner]
     seeds: Sequence[int]
-    abreast: int = 8  # so many learners are in memory at once
+    abreast: int = 8  # number of learners in memory at once
     n_jobs: int | None = None  # threads, each for one learner; a learner may use more of its own
-    rounds: int = 0  # told so far, of all restarts
+    rounds: int = 0  # reported so far, of all restarts
     seconds: float = 0.0
-    begun: int = 0  # how many restarts have begun
+    begun: int = 0  # number of restarts that have begun
     objectives: dict[int, float] = field(default_factory=dict)  # by restart, of its last round so far
     running: dict[int, Running] = field(default_factory=dict)
     ended: Ended | None = None
@@ -91,7 +91,9 @@ class Restarts:
         return self.weights
 
     def run(self) -> Iterator[Round]:
-        """Rounds of all restarts until every one has ended, that of the kept one last; their numbers count them all."""
+        """Rounds of all restarts until every one has ended, with the last round of the selected one at the end; their
+        numbers count all rounds.
+        """
         while self._untold or self.running or self.begun < len(self.seeds):
             if not self._untold:
                 self._wave()
@@ -101,11 +103,11 @@ class Restarts:
             yield record
 
     def has_result(self, record: Round) -> bool:
-        """Whether the best restart so far came to a result with this round, the one told last."""
+        """Whether the best restart so far reached a result with this round, the last reported one."""
         return self._has_result and record.number == self.rounds
 
     def _wave(self) -> None:
-        """One round of every restart that is running or begins now in a free place."""
+        """One round of every restart that is running or begins now in a free slot."""
         clock = time.perf_counter()
         fresh = min(len(self.seeds) - self.begun, self.abreast - len(self.running))
         numbers = [*sorted(self.running), *range(self.begun, self.begun + fresh)]
@@ -114,7 +116,7 @@ class Restarts:
         if count <= 1:
             results = [self._advance(number) for number in numbers]
         else:
-            with ThreadPoolExecutor(count) as pool:  # of its own, since learners may wait for the shared one
+            with ThreadPoolExecutor(count) as pool:  # a separate pool, since learners may wait for the shared one
                 results = list(pool.map(self._advance, numbers))
         self.seconds += time.perf_counter() - clock
         records: list[tuple[Round, bool]] = []
@@ -144,7 +146,7 @@ class Restarts:
         return running, next(running.rounds)
 
     def _end(self, number: int) -> bool:
-        """Keep the weights of a restart that has ended if none that ended before is as good; returns whether so."""
+        """Store the weights of an ended restart if no earlier one is as good; returns whether they were stored."""
         learner, objective = self.running.pop(number).learner, self.objectives[number]
         if self.ended is not None and (objective, number) >= (self.ended.objective, self.ended.restart):
             return False
@@ -173,7 +175,7 @@ class Restarts:
         return values, arrays
 
     def resume(self, state: State) -> None:
-        """Take up the state of an earlier run with the same seeds and learners; restarts that ended stay so."""
+        """Resume from the state of an earlier run with the same seeds and learners; ended restarts stay ended."""
         values, arrays = state
         self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
         self.begun = whole_of(values, "begun", high=len(self.seeds))
@@ -193,7 +195,7 @@ class Restarts:
         self._held = None if values.get("held") is None else _told(values["held"])
 
     def _number(self, pair: Any, name: str) -> tuple[int, float]:
-        """A restart that has begun, and its objective, in a checkpoint."""
+        """The number and the objective of a begun restart in a checkpoint."""
         number, objective = list_of({name: pair}, name, count=2)
         return whole_of({name: number}, name, high=self.begun - 1), number_of({name: objective}, name)
 

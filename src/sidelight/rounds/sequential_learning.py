@@ -1,5 +1,5 @@
-"""One sub-problem learned while others stand: the perceptron of Figure 2, and the likelihood of Figure 1; and in which
-order, and with what known, they are learned: LO and L+I, IBT, SL.
+"""Learning sub-problems while others are fixed: the perceptron of Figure 2 and the likelihood of Figure 1, in the
+orders of LO and L+I, IBT, and SL.
 
 (Roth, Small and Titov, Sequential Learning of Classifiers for Structured Prediction Problems, AISTATS 2009.)
 
@@ -8,15 +8,15 @@ The perceptron, for every example and several passes, averaged:
     ŷ = argmax_y  w_k·f_k(x, y) + Σ_(j learned) w_j·f_j(x, y) − handicap      over all legal y
     w_k += f_k(x, y) − f_k(x, ŷ)                                             where they differ in k
 
-What is not learned yet scores zero, so that the best legal rest completes what is learned: max_(y_<t) c(y_<t, y_k).
-A thick margin is a handicap of the right choice (or, where it is not among those of k, a bonus of theirs). `updates`
-counts variables on which weights moved.
+Sub-problems that are not learned yet score zero, so the best legal completion is used for them: max_(y_<t) c(y_<t,
+y_k). A thick margin is a handicap of the right choice (or, if it is not among the choices of k, a bonus for these).
+`updates` counts variables on which weights changed.
 
 The likelihood, by L-BFGS:
 
     min_(w_k)  ½ ‖w_k‖² − C Σ_i log P(y_k | x),    P(y_k | x) ∝ e^(w_k·f_k) Σ_(y learned) e^(c + Σ_j w_j·f_j)
 
-The sum is over ways that learned choices may be chosen, any legal rest completing them (`TiedSpace.projected`).
+The sum is over the outputs of learned sub-problems that have a legal completion (`TiedSpace.projected`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MOST_ITERATIONS = 500
 
 
 class Learned(NamedTuple):
-    """The weights of one sub-problem, zero elsewhere, and how often they moved."""
+    """The weights of one sub-problem, zero elsewhere, and the number of their updates."""
 
     weights: Floats  # in the layout of all
     updates: int  # variables, over all passes; 0 for likelihoods
@@ -55,7 +55,7 @@ Told = Callable[[int, int, float | None], None]  # pass, updates, objective
 
 @dataclass(frozen=True)
 class TiedExamples:
-    """Right outputs of a batch, as sub-problems see them."""
+    """A batch with its right outputs, in the form for sub-problems."""
 
     rows: Rows
     layout: VariableLayout  # without pairs
@@ -65,12 +65,12 @@ class TiedExamples:
 
     @cached_property
     def free(self) -> FreeSpace:
-        """The outputs without what ties them."""
+        """The space of outputs without the rules."""
         return FreeSpace.of(self.space)
 
     @cached_property
     def norms(self) -> Floats:
-        """1 + ‖f‖² of every slot, what one update changes its score by. # [T]"""
+        """1 + ‖f‖² of every slot: the change of its score in one update. # [T]"""
         squares = np.ones(len(self.rows.indices)) if not len(self.rows.values) else self.rows.values**2
         sums = np.concatenate([[0.0], np.cumsum(squares)])
         return np.asarray(1.0 + sums[self.rows.indptr[1:]] - sums[self.rows.indptr[:-1]])
@@ -80,16 +80,18 @@ class TiedExamples:
         return variable_scores(self.rows, self.layout, weights).slots
 
     def instances(self, choices: Ints) -> int:
-        """How many slots have one of these choices."""
+        """The number of slots that have one of these choices."""
         return int(np.isin(self.targets, choices).sum())
 
     def best(self, weights: Floats, *, tied: bool = True) -> Ids:
-        """The best choices of all slots, under what ties them or without it. # [T]"""
+        """The best choices of all slots, with or without the rules. # [T]"""
         space: TiedSpace = self.space if tied else self.free
         return space.best_each(np.where(space.there != 0, self.scores(weights), -np.inf))[0]
 
     def error(self, weights: Floats, choices: Ints) -> float:
-        """On how many slots the best outputs are wrong about these choices, for each that has one of them."""
+        """The number of slots where the best outputs are wrong about these choices, divided by the number of slots that
+        have one of them.
+        """
         choices_now = self.best(weights)
         touched = np.isin(self.targets, choices) | np.isin(choices_now, choices)
         return np.count_nonzero((self.targets != choices_now) & touched) / max(self.instances(choices), 1)
@@ -101,12 +103,14 @@ class TiedExamples:
         return TiedExamples(self.rows.take(which), self.layout, space, self.targets[slots], self.importance[which])
 
     def margins(self, updates: Floats) -> Floats:
-        """Margins of choices, given in updates: times what one changes the score of a slot by, on average. # [K]"""
+        """Margins of choices, converted from updates: multiplied by the mean change of a slot's score in one update. #
+        [K]
+        """
         there = self.space.there.astype(np.float64)
         return np.asarray(updates * (there.T @ self.norms) / np.maximum(there.sum(axis=0), 1.0))
 
     def handicaps(self, choices: Ints, margins: Floats) -> Floats:
-        """What the choices of a sub-problem gain or lose while it is learned. # [T, K]"""
+        """The bonus or handicap of each choice while a sub-problem is learned. # [T, K]"""
         bonus, slots = np.zeros((len(self.targets), self.space.n_labels)), np.arange(len(self.targets))
         among = np.isin(self.targets, choices)
         bonus[np.ix_(~among, choices)] = margins[choices]
@@ -123,9 +127,9 @@ def learn_by_perceptron(
     margins: Floats,  # [K] in units of scores
     passes: int,
     seed: int,
-    told: Told | None = None,
+    report: Told | None = None,
 ) -> Learned:
-    """The averaged perceptron of the sub-problem that has these choices."""
+    """The averaged perceptron for the sub-problem with these choices."""
     space: TiedSpace = data.space if tied else data.free
     fixed, layout = earlier + data.handicaps(choices, margins), data.layout
     own = PartPerceptron.fresh(data.rows, space, fixed, data.targets, data.importance, choices, layout.n_attributes)
@@ -133,8 +137,8 @@ def learn_by_perceptron(
     for number in range(passes):
         moved = own.epoch(rng.permutation(len(data.rows)))
         updates, done = updates + moved, number + 1
-        if told is not None:
-            told(done, moved, None)
+        if report is not None:
+            report(done, moved, None)
         if moved == 0:
             break
     average, flat = own.average(), layout.zeros()
@@ -151,38 +155,38 @@ def learn_by_likelihood(
     *,
     tied: bool,
     C: float,
-    told: Told | None = None,
+    report: Told | None = None,
 ) -> Learned:
-    """The weights of largest likelihood of the sub-problem that has these choices, the earlier ones summed over."""
+    """The maximum-likelihood weights of the sub-problem with these choices, summed over the earlier sub-problems."""
     objective = SequentialLikelihood.of(data, choices, earlier, learned, tied=tied, C=C)
     solver = Lbfgs.fresh(data.layout.zeros(), LbfgsOptions(epsilon=1e-6, delta=1e-9))
     while not solver.stopped and solver.iterations < MOST_ITERATIONS:
         value = solver.step(objective.evaluate)
-        if told is not None:
-            told(solver.iterations, 0, value)
+        if report is not None:
+            report(solver.iterations, 0, value)
     return Learned(np.array(solver.weights), 0, solver.iterations)
 
 
 @dataclass(frozen=True)
 class SequentialLikelihood:
-    """½ ‖w_k‖² − C Σ log P(y_k | x), with the slope of the weights of k, zero elsewhere."""
+    """½ ‖w_k‖² − C Σ log P(y_k | x), with its gradient for the weights of k, zero elsewhere."""
 
     data: TiedExamples
     choices: Ints
     earlier: Floats  # [T, K]
-    every: SummedSlotSpace  # of all ways to choose what is learned
-    right: SummedSlotSpace  # of those in which k is right
+    every: SummedSlotSpace  # all outputs of the learned sub-problems
+    right: SummedSlotSpace  # those in which k is right
     C: float
 
     @classmethod
     def of(
         cls, data: TiedExamples, choices: Ints, earlier: Floats, learned: Bytes, *, tied: bool, C: float
     ) -> SequentialLikelihood:
-        """Raises `Intractable` where the sum over earlier sub-problems is."""
-        kept = learned.copy()
-        kept[choices] = 1
+        """Raises `Intractable` if the sum over earlier sub-problems is intractable."""
+        fixed = learned.copy()
+        fixed[choices] = 1
         try:
-            every = (data.space if tied else data.free).projected(kept)
+            every = (data.space if tied else data.free).projected(fixed)
             among = np.isin(data.targets, choices)
             right = np.ones((len(data.targets), data.space.n_labels), dtype=np.uint8)
             right[:, choices] = 0
@@ -193,12 +197,12 @@ class SequentialLikelihood:
             likelihood.evaluate(data.layout.zeros(), data.layout.zeros())
         except Intractable as error:
             problem = str(error).split(";")[0]
-            remedy = "learn by form='perceptron', which asks for the best output alone"
+            remedy = "use form='perceptron', which needs only the best output"
             raise Intractable(f"{problem}; {remedy}") from None
         return likelihood
 
     def evaluate(self, weights: Floats, gradient: Floats) -> float:
-        """The value; its slope is written to `gradient`."""
+        """The value; its gradient is written to `gradient`."""
         data, prices = self.data, self.C * self.data.importance
         scores = SlotScores(self.earlier + data.scores(weights))
         alike = self.every.beliefs(scores, prices=prices)
@@ -213,7 +217,7 @@ class SequentialLikelihood:
 
 
 class SubProblem(NamedTuple):
-    """The choices of a sub-problem, and the kind of variable that they are of."""
+    """The choices of a sub-problem, and their kind of variable."""
 
     choices: Ints
     kind: str
@@ -224,16 +228,16 @@ Parts = Mapping[str, SubProblem]
 
 @dataclass(frozen=True, slots=True)
 class LearnedPart:
-    """One step of sequential learning: which sub-problem was taken, and how hard each that was left seemed."""
+    """One step of sequential learning: the selected sub-problem, and the difficulty of each remaining one."""
 
     chosen: str
-    errors: Mapping[str, float]  # updates per instance, or wrong held-out ones per instance; empty in a given order
+    errors: Mapping[str, float]  # updates, or held-out errors, per instance; empty in a given order
     updates: int
     passes: int
 
 
 class Learn(Protocol):
-    """Learns the sub-problems of some names at once."""
+    """Learns the named sub-problems at once."""
 
     def __call__(
         self, data: TiedExamples, names: Sequence[str], earlier: Floats, done: Sequence[str], *, tied: bool
@@ -241,13 +245,13 @@ class Learn(Protocol):
 
 
 def learned_alone(data: TiedExamples, parts: Parts, learn: Learn) -> Floats:
-    """Every sub-problem by itself (LO, L+I)."""
+    """Every sub-problem separately (LO, L+I)."""
     nothing = np.zeros((len(data.targets), data.space.n_labels))
     return np.asarray(sum(learn(data, [name], nothing, [], tied=False).weights for name in parts))
 
 
 def learned_together(data: TiedExamples, parts: Parts, learn: Learn) -> Floats:
-    """All sub-problems at once, tied (IBT)."""
+    """All sub-problems at once, under the rules (IBT)."""
     nothing = np.zeros((len(data.targets), data.space.n_labels))
     return learn(data, list(parts), nothing, [], tied=True).weights
 
@@ -260,10 +264,10 @@ def learned_in_sequence(
     order: Sequence[str] | None = None,
     validation: TiedExamples | None = None,
 ) -> tuple[Floats, list[LearnedPart]]:
-    """One sub-problem after another (SL): in an order, or at each step the one that seems easiest of those left.
+    """One sub-problem after another (SL): in a given order, or at each step the easiest of the remaining ones.
 
-    Which is the one with the smallest error on validation examples (Figure 1), where there are any, else with the
-    fewest updates for its instances (Figure 2, with the scale of footnote 2); of equals the first.
+    The easiest one has the smallest error on validation examples, if there are any (Figure 1), else the fewest updates
+    for its instances (Figure 2, with the scale of footnote 2); of equal ones the first.
     """
     weights = data.layout.zeros()
     steps: list[LearnedPart] = []
@@ -279,14 +283,14 @@ def learned_in_sequence(
                 errors[name] = one.updates / max(data.instances(choices), 1)
             else:
                 errors[name] = validation.error(weights + one.weights, choices)
-        chosen = min(tried, key=lambda name: errors.get(name, 0.0))
-        steps.append(LearnedPart(chosen, errors, tried[chosen].updates, tried[chosen].passes))
-        weights = weights + tried[chosen].weights
+        easiest = min(tried, key=lambda name: errors.get(name, 0.0))
+        steps.append(LearnedPart(easiest, errors, tried[easiest].updates, tried[easiest].passes))
+        weights = weights + tried[easiest].weights
     return weights, steps
 
 
 def set_aside(data: TiedExamples, share: float, *, seed: int) -> tuple[TiedExamples, TiedExamples]:
-    """Examples to learn from, and a share of them to look at; raises `DataError` where there are too few."""
+    """Split examples into a training part and a held-out share; raises `DataError` if there are too few."""
     mixed = np.random.default_rng(seed).permutation(len(data.rows))
     cut = max(1, round(share * len(mixed)))
     if cut >= len(mixed):
@@ -295,7 +299,7 @@ def set_aside(data: TiedExamples, share: float, *, seed: int) -> tuple[TiedExamp
 
 
 def stored_step(values: Any) -> LearnedPart:
-    """The step that a file holds; raises `ModelFileError` where it holds none."""
+    """The step stored in a file; raises `ModelFileError` if it is invalid."""
     errors = mapping_of(values, "errors")
     return LearnedPart(
         text_of(values, "chosen"),

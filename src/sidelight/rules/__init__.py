@@ -1,4 +1,4 @@
-"""Rules: what must be, or should be, true of an output, said once and read in many ways."""
+"""Rules: hard or soft constraints on outputs, written once and lowered in many ways."""
 
 from sidelight.rules import gallery
 from sidelight.rules.files import read_rules

@@ -1,13 +1,13 @@
-"""The 0/1 columns of an output, and sums over them that say what an expression says.
+"""The 0/1 columns of an output, and linear forms over them that are equivalent to expressions.
 
 Variable v has a column for each of its labels; a pair of variables may have a column for each pair of labels (the
 edges of a chain, or pairs that are scored together). A *form* is a whole number plus whole-number multiples of columns.
-Of one variable, or of two that share edge columns, every truth and every degree is a form: a sum over the labels or
-pairs of labels. That is what keeps programs small: "a run of l begins at t" is z[t, l] − e[t−1, l, l].
+For one variable, or two variables with edge columns, every truth and every degree is a form: a sum over the labels or
+pairs of labels. This keeps programs small: "a run of l begins at t" is z[t, l] − e[t−1, l, l].
 
-Rules say the same thing of many places: "a run of l begins at t" for every t. What is worked out for one place (a table
-over its labels, a form over its columns) is kept under its *signature*, the expression up to the names of its
-variables, and serves all others.
+Rules repeat the same condition at many places: "a run of l begins at t" for every t. The results for one place (a table
+over its labels, a form over its columns) are cached under its *signature*, the expression up to the names of its
+variables, and reused for all other places.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Signature = tuple[Any, ...]
 
 
 def signature(expression: Expr, seen: dict[int, int], most: int | None = None) -> Signature | None:
-    """The expression with its variables numbered in `seen` as they are met; None where it has more than `most`.
+    """The expression with its variables numbered in `seen` in order of appearance; None if it has more than `most`.
 
     >>> seen = {}
     >>> signature(Not(OneOf(7, (1, 2))), seen) == signature(Not(OneOf(3, (1, 2))), {}), seen
@@ -68,7 +68,7 @@ def signature(expression: Expr, seen: dict[int, int], most: int | None = None) -
 Known = tuple[tuple[tuple[int, int, int], ...], int]
 Table = Callable[[Expr, Sequence[int], Sequence[int]], NDArray[Any]]
 MOST_KNOWN = 8192
-_KNOWN: dict[object, Known] = {}  # forms of local expressions by their signature: only saves time
+_KNOWN: dict[object, Known] = {}  # a cache: forms of local expressions by their signature
 
 
 class ColumnForm:
@@ -81,7 +81,7 @@ class ColumnForm:
         self.constant = constant
 
     def plus(self, other: ColumnForm, factor: int = 1) -> ColumnForm:
-        """This one and a multiple of another."""
+        """The sum of this form and a multiple of another."""
         total = ColumnForm(dict(self.terms), self.constant)
         total.add(other, factor)
         return total
@@ -98,7 +98,7 @@ class ColumnForm:
         self.constant += factor * other.constant
 
     def opposite(self) -> ColumnForm:
-        """One less this one: of a truth, its negation."""
+        """1 minus this form: the negation of a truth."""
         return ColumnForm({column: -weight for column, weight in self.terms.items()}, 1 - self.constant)
 
     def __repr__(self) -> str:
@@ -107,15 +107,16 @@ class ColumnForm:
 
 @dataclass(frozen=True, slots=True)
 class InputColumns:
-    """Where the columns of variables and of pairs of variables are."""
+    """The positions of the columns of variables and of pairs of variables."""
 
     offsets: tuple[int, ...]  # [n + 1] variable v has columns offsets[v] … offsets[v + 1] − 1
-    edges: Mapping[tuple[int, int], int]  # of v < w: the first of its size(v) · size(w) columns, label of v first
-    starts: tuple[int, ...]  # rising: the first column of every variable and pair, and the number of columns
+    # for v < w: the first of its size(v) · size(w) columns, ordered by the label of v first
+    edges: Mapping[tuple[int, int], int]
+    starts: tuple[int, ...]  # ascending: the first column of every variable and pair, and the number of columns
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of columns."""
         return self.starts[-1]
 
     def size(self, variable: int) -> int:
@@ -123,11 +124,11 @@ class InputColumns:
         return self.offsets[variable + 1] - self.offsets[variable]
 
     def bounds(self, form: ColumnForm) -> tuple[int, int]:
-        """The least and the most that a form can be, as far as each variable and each pair by itself tells."""
+        """Bounds of a form, taking each variable and each pair separately."""
         blocks: dict[int, list[int]] = {}
         least = most = form.constant
         for column, weight in form.terms.items():
-            if column >= self.count:  # an auxiliary one: 0 or 1
+            if column >= self.count:  # an auxiliary column: 0 or 1
                 least, most = least + min(weight, 0), most + max(weight, 0)
             else:
                 blocks.setdefault(bisect_right(self.starts, column), []).append(weight)
@@ -139,7 +140,7 @@ class InputColumns:
 
 
 def columns_of(sizes: Sequence[int], pairs: Sequence[tuple[int, int]] = ()) -> InputColumns:
-    """Columns of variables with so many labels, and of pairs v < w of them.
+    """Columns of variables with these numbers of labels, and of pairs v < w of them.
 
     >>> columns_of([2, 3], [(0, 1)]).count
     11
@@ -165,14 +166,14 @@ def chain_columns(length: int, n_labels: int) -> InputColumns:
 
 
 def truth_form(expression: Expr, columns: InputColumns) -> ColumnForm | None:
-    """1 where it is true and 0 where not; None where it speaks of more than columns know."""
+    """A form that is 1 where the expression is true, else 0; None if it depends on more than the columns represent."""
     if isinstance(expression, OneOf):
         return _of_labels(expression.variable, expression.labels, columns)
     return _local_form(expression, columns, truth_table)
 
 
 def degree_form(expression: Expr, columns: InputColumns) -> ColumnForm | None:
-    """How much it is violated; None where it speaks of more than columns know."""
+    """A form for the degree of violation; None if the expression depends on more than the columns represent."""
     if isinstance(expression, OneOf):
         return _of_labels(expression.variable, expression.labels, columns).opposite()
     return _local_form(expression, columns, degree_table)
@@ -180,8 +181,8 @@ def degree_form(expression: Expr, columns: InputColumns) -> ColumnForm | None:
 
 def _local_form(expression: Expr, columns: InputColumns, table: Table) -> ColumnForm | None:
     seen: dict[int, int] = {}
-    said = signature(expression, seen, 2)
-    if said is None:
+    name = signature(expression, seen, 2)
+    if name is None:
         return None
     scope = tuple(sorted(seen))
     places = [columns.offsets[variable] for variable in scope]
@@ -191,7 +192,7 @@ def _local_form(expression: Expr, columns: InputColumns, table: Table) -> Column
             return None
         places.append(place)
     sizes = tuple(columns.size(variable) for variable in scope)
-    key = said, tuple(seen[variable] for variable in scope), sizes, table
+    key = name, tuple(seen[variable] for variable in scope), sizes, table
     known = _KNOWN.get(key)
     if known is None:
         known = _shortest(table(expression, scope, sizes).astype(np.int64))
@@ -211,7 +212,9 @@ def _of_labels(variable: int, labels: Sequence[int], columns: InputColumns) -> C
 
 
 def _shortest(table: Ints) -> Known:
-    """A table as few (block, cell, weight) and a constant; block 0 and 1 are variables, 2 their pair."""
+    """A table as a short list of (block, cell, weight) and a constant; blocks 0 and 1 are the variables, 2 is their
+    pair.
+    """
     if table.ndim == 0:
         return (), int(table)
     if table.ndim == 1:
@@ -231,7 +234,7 @@ def _shortest(table: Ints) -> Known:
 
 
 def _commonest(values: Ints) -> int:
-    """The value that occurs most often; 0 among equals."""
+    """The most frequent value; 0 in case of a tie."""
     distinct, counts = np.unique(values, return_counts=True)
     counts = 2 * counts + (distinct == 0)
     return int(distinct[np.argmax(counts)])

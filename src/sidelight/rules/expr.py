@@ -1,19 +1,19 @@
-"""What can be said of an output: true or false (`Expr`), or a whole number (`Total`).
+"""Symbolic expressions over an output: true or false (`Expr`), or a whole number (`Total`).
 
 An output is a tuple of *variables* 0 … n−1, each with one label of its domain; for a sequence, variable t is token t.
-Labels are numbers here. Expressions fold constants when they are made, so a rule that is read on a known output is a
-number at once.
+Labels are numbers here. Expressions fold constants when they are created, so a rule that is read on a known output is
+immediately a number.
 
-The *degree* of violation of an expression that ought to be true:
+The *degree* of violation of an expression that should be true:
 
     every(e1, …, en)      Σ degree(ei)
-    low <= total <= high  how far the total is outside
+    low <= total <= high  the distance of the total from the interval
     anything else         0 or 1
 
-which for rules about sequences is the thesis's count of the positions that break a rule (Chang 2011, Eq. 3.1).
+For rules about sequences, this is the thesis's count of positions that break a rule (Chang 2011, Eq. 3.1).
 
-Whoever reads an expression follows it inwards, so how deep it is nested has a limit, and so has its size, counted with
-every part as often as it is met: a part that two others share, and so on, would be met 2, 4, 8, … times.
+Expressions are traversed recursively, so their depth is limited. Their size is limited too, where a part counts as
+often as it is visited: parts shared by two others, and so on, would be visited 2, 4, 8, … times.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import numpy as np
 
 from sidelight.rules.symbolic import Misused, Symbolic, whole
 
-MOST_DEPTH = 100  # of expressions in expressions
+MOST_DEPTH = 100  # nesting of expressions
 MOST_PARTS = 50_000_000
 
 
 class Expr(Symbolic):
-    """Something that is true or false of an output; two of them are compared by `==` (both or neither) and `!=`."""
+    """A condition on an output; two of them can be compared by `==` (both or neither) and `!=`."""
 
     __slots__ = ()
     depth = 0
@@ -46,7 +46,7 @@ class Expr(Symbolic):
 
 
 class KnownValue(Expr):
-    """True or false whatever the output; `degree` is how much a false one is violated."""
+    """True or false for every output; `degree` is the violation of a false one."""
 
     __slots__ = ("degree",)
 
@@ -60,13 +60,13 @@ class KnownValue(Expr):
         return "true" if self.degree == 0 else "false"
 
 
-def is_true(said: Expr) -> bool:
-    """Whether it is true of every output."""
-    return isinstance(said, KnownValue) and bool(said)
+def is_true(condition: Expr) -> bool:
+    """Whether it is true for every output."""
+    return isinstance(condition, KnownValue) and bool(condition)
 
 
 class Compound(Expr):
-    """An expression that is made of others; raises `Misused` where it would be too deep, or too large."""
+    """An expression made of others; raises `Misused` if it would be too deep or too large."""
 
     __slots__ = ("depth", "size")
 
@@ -92,14 +92,14 @@ FALSE: Final = KnownValue(1)
 
 
 class OneOf(Expr):
-    """A variable has one of some labels: neither none nor all of its domain."""
+    """A variable has one of some labels (not none, and not all of its domain)."""
 
     __slots__ = ("labels", "names", "variable")
 
     def __init__(self, variable: int, labels: tuple[int, ...], names: tuple[Any, ...] = ()) -> None:
         self.variable = variable
         self.labels = labels  # rising
-        self.names = names  # of all labels of the domain, for people; () where they are not known
+        self.names = names  # of all labels of the domain, for display; () if unknown
 
     def __repr__(self) -> str:
         shown = [self.names[label] if self.names else label for label in self.labels]
@@ -107,7 +107,7 @@ class OneOf(Expr):
 
 
 class Same(Expr):
-    """Two variables have the same label; their domains are the same."""
+    """Two variables with the same domain have the same label."""
 
     __slots__ = ("first", "second")
 
@@ -119,7 +119,7 @@ class Same(Expr):
 
 
 class Not(Compound):
-    """The opposite."""
+    """The negation."""
 
     __slots__ = ("part",)
 
@@ -145,7 +145,7 @@ class Every(Compound):
 
 
 class Some(Compound):
-    """At least one part is true; no part is itself a `Some` or known, and a single one has degrees of its own."""
+    """At least one part is true; no part is itself a `Some` or known, and a single part has its own degrees."""
 
     __slots__ = ("parts",)
 
@@ -158,7 +158,7 @@ class Some(Compound):
 
 
 class Between(Compound):
-    """low <= Σ coefficient · [part] <= high, where a bound may be missing."""
+    """low <= Σ coefficient · [part] <= high; a bound may be missing."""
 
     __slots__ = ("high", "low", "terms")
 
@@ -175,7 +175,7 @@ class Between(Compound):
 
 
 class Total(Symbolic):
-    """A whole number: a constant plus the weights of what is true."""
+    """A whole number: a constant plus the weights of the true parts."""
 
     __slots__ = ("constant", "terms")
 
@@ -261,7 +261,7 @@ def _condition(value: object) -> Expr:
 
 
 def conjunction(parts: Iterable[object]) -> Expr:
-    """All of them; a conjunction inside a conjunction is laid open."""
+    """The conjunction of all parts; nested conjunctions are flattened."""
     open_parts: list[Expr] = []
     degree = 0
     for value in parts:
@@ -297,7 +297,7 @@ def disjunction(parts: Iterable[object]) -> Expr:
 
 
 def negation(value: object) -> Expr:
-    """The opposite; never a double one."""
+    """The negation; double negations are removed."""
     part = as_expr(value)
     if isinstance(part, KnownValue):
         return FALSE if part else TRUE
@@ -305,12 +305,12 @@ def negation(value: object) -> Expr:
 
 
 def _judged(part: Expr) -> Expr:
-    """The same with a degree of 0 or 1: what is left of a disjunction is still one thing to say."""
+    """The same condition with a degree of 0 or 1: the rest of a disjunction still counts as one condition."""
     return Some((part,)) if isinstance(part, (Every, Between)) else part
 
 
 def total(weighted: Iterable[tuple[int, object]]) -> Total:
-    """The sum of the weights, whole numbers, of what is true."""
+    """The sum of the whole-number weights of the true expressions."""
     constant = 0
     terms: list[tuple[int, Expr]] = []
     for weight_as_written, value in weighted:
@@ -337,7 +337,7 @@ def between(value: Total, low: int | None, high: int | None) -> Expr:
 
 
 def pieces(expression: Expr) -> Iterator[Expr]:
-    """The parts whose degrees add up to that of the expression."""
+    """The parts whose degrees add up to the degree of the expression."""
     if isinstance(expression, Every):
         yield from expression.parts
     elif not (isinstance(expression, KnownValue) and expression):
@@ -345,7 +345,7 @@ def pieces(expression: Expr) -> Iterator[Expr]:
 
 
 def children(expression: Expr) -> tuple[Expr, ...]:
-    """The expressions that it is made of."""
+    """The direct parts of an expression."""
     if isinstance(expression, (Every, Some)):
         return expression.parts
     if isinstance(expression, Not):
@@ -356,7 +356,7 @@ def children(expression: Expr) -> tuple[Expr, ...]:
 
 
 def variables(expression: Expr) -> set[int]:
-    """The variables that it speaks of."""
+    """The variables of an expression."""
     if isinstance(expression, OneOf):
         return {expression.variable}
     if isinstance(expression, Same):

@@ -1,6 +1,6 @@
-"""Rules from a file of Python: its list `RULES` or `rules`, or every rule that it names, in order.
+"""Rules from a Python file: its list `RULES` or `rules`, or all rules that it defines, in order.
 
-The file is run much as Python runs a script: modules beside it can be imported, and what it defines has a module.
+The file is run like a Python script: modules in its folder can be imported, and its definitions have a module.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from sidelight.errors import DataError
 from sidelight.rules.rule import Rule, checked_rules
 
 Found = TypeVar("Found")
-FILE_MODULE = "sidelight_file_"  # how the names of their modules begin: no other process can import these
+FILE_MODULE = "sidelight_file_"  # prefix of the names of their modules, which no other process can import
 
 
 def read_rules(path: str | Path) -> list[Rule]:
-    """Run a file and take its rules; raises `DataError` with the line where it fails, or where it has none."""
+    """Run a file and return its rules; raises `DataError` with the line if it fails, or if it has no rules."""
     return run_file(path, _rules_of, remedy="give a Python file with @rule functions")
 
 
 def run_file(path: str | Path, take: Callable[[ModuleType, Path], Found], *, remedy: str) -> Found:
-    """Run a file and take something from it; raises `DataError` with the line where it fails.
+    """Run a file and return `take` of its module; raises `DataError` with the line if it fails.
 
-    `remedy` says what the file should be, where there is none.
+    `remedy` describes the expected file, for the error if it does not exist.
     """
     path = Path(file_name(path)).absolute()
     if not path.is_file():
@@ -51,7 +51,7 @@ def run_file(path: str | Path, take: Callable[[ModuleType, Path], Found], *, rem
             raise
         raise DataError(str(error), file=path, line=_line(error, path), remedy="fix the file") from error
     except SyntaxError as error:
-        file, line = error.filename or path, error.lineno  # of a module beside it, maybe
+        file, line = error.filename or path, error.lineno  # possibly of an imported module
         raise DataError(f"{error.msg}", file=file, line=line, remedy="correct the syntax") from error
     except SystemExit as error:
         problem = f"the file ends the program: SystemExit({error.code!r})"
@@ -78,9 +78,11 @@ def _rules_of(module: ModuleType, path: Path) -> list[Rule]:
 
 @contextmanager
 def _as_script(module: ModuleType, folder: Path) -> Iterator[None]:
-    """Modules in the folder can be imported; they are forgotten afterwards, since other folders may name theirs so."""
+    """Context manager: modules in the folder can be imported. They are unloaded afterwards, since other folders may use
+    the same names.
+    """
     bytecode, before, name = sys.dont_write_bytecode, set(sys.modules), module.__name__
-    sys.dont_write_bytecode = True  # nothing is left beside the file
+    sys.dont_write_bytecode = True  # write no files into the folder
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
     sys.modules[name] = module

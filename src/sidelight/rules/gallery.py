@@ -1,7 +1,7 @@
-"""Ready rules for sequences: those of the thesis's Tables 3.1 and 3.2, and what else people ask for first.
+"""Ready-made rules for sequences: those of the thesis's Tables 3.1 and 3.2, and other common ones.
 
-Each function makes a `Rule`; labels and words are given, so they serve any label set. What a rule says is a function of
-this module with its labels filled in, and not a closure, so that estimators with ready rules can be pickled.
+Each function makes a `Rule`; labels and words are arguments, so the rules work with any label set. A rule uses a
+function of this module with bound arguments, not a closure, so estimators with these rules can be pickled.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sidelight.rules.rule import Rule
 from sidelight.rules.words import begins, changes, count, every, implies, one_of, some
 
 PUNCTUATION = frozenset(".,;:!?()[]{}\"'`-–—/") | {"''", "``", "--", "..."}
-SHOWN = 6  # labels and words in a sentence
+SHOWN = 6  # maximum labels and words in a description
 
 
 @arguments_checked
@@ -68,7 +68,7 @@ def _appears_once(x: Sentence, y: Labels, *, labels: tuple[Any, ...]) -> Expr:
 def changes_after_punctuation(
     marks: str | Collection[str] = PUNCTUATION, *, name: str = "punctuation", also: Callable[[str], bool] | None = None
 ) -> Rule:
-    """The label changes only after a punctuation mark, which belongs to what it ends.
+    """The label changes only after a punctuation mark; the mark belongs to the run that it ends.
 
     >>> changes_after_punctuation().violations(Sentence(["Smith", "1994", "."]), ["author", "date", "date"])
     1
@@ -122,7 +122,7 @@ def _pattern_is(x: Sentence, y: Labels, *, pattern: re.Pattern[str], labels: tup
 
 @arguments_checked
 def lexicon(entries: Mapping[str, Any], *, name: str = "lexicon") -> Rule:
-    """A word of the lexicon has one of the labels, or the label, that it is listed with.
+    """A word of the lexicon has one of its listed labels.
 
     >>> lexicon({"light": {"NOUN", "ADJ"}, "on": "ADP"}).violations(Sentence(["light", "on"]), ["NOUN", "NOUN"])
     1
@@ -145,7 +145,7 @@ def _lexicon(x: Sentence, y: Labels, *, entries: Mapping[str, tuple[Any, ...]]) 
 
 @arguments_checked
 def minimum_length(tokens: int, labels: str | Iterable[Any], *, name: str = "field_length") -> Rule:
-    """A run of one of these labels has at least so many tokens.
+    """A run of one of these labels has at least `tokens` tokens.
 
     >>> minimum_length(2, ["A", "B"]).violations(Sentence("abc"), ["A", "B", "B"])
     1
@@ -158,7 +158,7 @@ def minimum_length(tokens: int, labels: str | Iterable[Any], *, name: str = "fie
 
 
 def _minimum_length(x: Sentence, y: Labels, *, tokens: int, labels: tuple[Any, ...]) -> Expr:
-    # a run that begins at t goes on to t + tokens − 1, which must exist
+    # a run that begins at t continues to t + tokens − 1, which must exist
     return every(
         implies(
             begins(y, t, label),
@@ -171,7 +171,7 @@ def _minimum_length(x: Sentence, y: Labels, *, tokens: int, labels: tuple[Any, .
 
 @arguments_checked
 def at_most(most: int, label: Any, *, name: str | None = None) -> Rule:
-    """At most so many tokens have a label."""
+    """At most `most` tokens have a label."""
     sentence = f"At most {_many(most, 'token')} {_are(most)} {label}"
     says = partial(_at_most, most=most, label=label)
     return Rule(says, name or f"at_most_{most}_{label}", sentence=sentence, labels=(label,))
@@ -183,7 +183,7 @@ def _at_most(x: Sentence, y: Labels, *, most: int, label: Any) -> Expr:
 
 @arguments_checked
 def at_least(least: int, label: Any, *, name: str | None = None) -> Rule:
-    """At least so many tokens have a label."""
+    """At least `least` tokens have a label."""
     sentence = f"At least {_many(least, 'token')} {_are(least)} {label}"
     says = partial(_at_least, least=least, label=label)
     return Rule(says, name or f"at_least_{least}_{label}", sentence=sentence, labels=(label,))
@@ -195,7 +195,7 @@ def _at_least(x: Sentence, y: Labels, *, least: int, label: Any) -> Expr:
 
 @arguments_checked
 def requires(label: Any, other: Any, *, name: str | None = None) -> Rule:
-    """Where a label occurs, another one does too."""
+    """If a label occurs, another one occurs too."""
     sentence = f"Where there is {label} there is {other}"
     says = partial(_requires, label=label, other=other)
     return Rule(says, name or f"{label}_requires_{other}", sentence=sentence, labels=(label, other))
@@ -220,7 +220,7 @@ def _excludes(x: Sentence, y: Labels, *, label: Any, other: Any) -> Expr:
 
 @arguments_checked
 def few_changes(most: int, *, name: str = "few_changes") -> Rule:
-    """The label changes at most so many times."""
+    """The label changes at most `most` times."""
     sentence = f"The label changes at most {_many(most, 'time')}"
     return Rule(partial(_few_changes, most=most), name, sentence=sentence)
 
@@ -233,8 +233,8 @@ def _few_changes(x: Sentence, y: Labels, *, most: int) -> Expr:
 def argument_types(arguments: Mapping[str, Any], *, name: str = "argument_types") -> Rule:
     """Each relation has arguments of these types: {relation: (types of the head, types of the tail)}.
 
-    Types are a name or several. The rule speaks of `y.entity[i]` and `y.relation[head, tail]`, so it serves
-    `EntityRelation`, and `Joint` with variables of these kinds.
+    Types are one name or several. The rule uses `y.entity[i]` and `y.relation[head, tail]`, so it works with
+    `EntityRelation`, and with `Joint` with variables of these kinds.
 
     >>> from sidelight.inference.ruled_variables import groups_of
     >>> rule = argument_types({"Live_In": ("Peop", ["Loc"])})
@@ -244,8 +244,8 @@ def argument_types(arguments: Mapping[str, Any], *, name: str = "argument_types"
     if not arguments:
         raise DataError("argument_types has no relations", remedy="give {relation: (types of head, types of tail)}")
     needed = {relation: tuple(map(_types, _ends(relation, ends))) for relation, ends in arguments.items()}
-    said = [f"{relation} ({', '.join('/'.join(side) for side in ends)})" for relation, ends in needed.items()]
-    sentence = f"Types of arguments: {_listed(tuple(said))}"
+    parts = [f"{relation} ({', '.join('/'.join(side) for side in ends)})" for relation, ends in needed.items()]
+    sentence = f"Types of arguments: {_listed(tuple(parts))}"
     return Rule(partial(_argument_types, needed=needed), name, sentence=sentence, reads_input=False)
 
 

@@ -1,8 +1,8 @@
-"""What a rule speaks of: its input, and its output.
+"""The arguments of a rule: its input and its output.
 
-The input is ordinary data, so that Python's `for` and `if` select. The output is symbolic when the rule is lowered,
-known when its truth is asked. Both are read alike: `y[t]` of a sequence, `y.relation[a, b]` of a structure with named
-variables, and then `== label`, `!= label`, `== y[t - 1]`, `one_of(y[t], labels)`.
+The input is ordinary data, so Python's `for` and `if` work on it. The output is symbolic when the rule is lowered, and
+known when its truth is checked. Rules use both forms in the same way: `y[t]` for a sequence, `y.relation[a, b]` for a
+structure with named variables, and then `== label`, `!= label`, `== y[t - 1]`, `one_of(y[t], labels)`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Domain:
         self.numbers = {label: i for i, label in enumerate(self.labels)}
 
     def number(self, label: Any) -> int:
-        """The number of a label; raises `DataError` where it is unknown, with what it may have been meant to be."""
+        """The number of a label; raises `DataError` if it is unknown, with a suggestion."""
         try:
             number = self.numbers.get(label)
         except TypeError:  # a list, say
@@ -43,7 +43,7 @@ class Domain:
 
 
 class NoSuchLabel(DataError):
-    """A rule speaks of a label that a variable cannot have."""
+    """A rule mentions a label that a variable cannot have."""
 
     def __init__(self, label: Any, remedy: str) -> None:
         super().__init__(f"there is no label {label!r}", remedy=remedy)
@@ -85,7 +85,7 @@ class ChosenVariable(Symbolic):
     __hash__ = Symbolic.__hash__
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("_"):  # Python's own, which it asks for of anything
+        if name.startswith("_"):  # special attributes, which Python looks up on any object
             raise AttributeError(name)
         raise Misused(f"y[…] is a label that is not known yet and has no .{name}; list labels: one_of(y[t], labels)")
 
@@ -94,11 +94,11 @@ class ChosenVariable(Symbolic):
 
 
 class NoSuchPlace(DataError):
-    """A rule asks for a token that an output does not have."""
+    """A rule refers to a token that the output does not have."""
 
 
 class Labels:
-    """The output of a sequence: `y[t]`, where a rule may count from the end (`y[-1]`)."""
+    """The output of a sequence: `y[t]`; negative indices count from the end (`y[-1]`)."""
 
     __slots__ = ("_items",)
 
@@ -109,7 +109,7 @@ class Labels:
         try:
             return self._items[t]
         except IndexError:
-            problem = f"the rule asks for y[{t}] of an output with {len(self._items)} tokens"
+            problem = f"the rule uses y[{t}] of an output with {len(self._items)} tokens"
             raise NoSuchPlace(problem, remedy="stay within x.positions") from None
         except TypeError:
             raise Misused(f"y[…] takes the position of a token, a whole number, not {t!r}") from None
@@ -133,7 +133,7 @@ class Labels:
 
 
 class VariableGroup:
-    """Named variables of one sort, by their keys: `y.relation[a, b]`."""
+    """Named variables of one kind, by their keys: `y.relation[a, b]`."""
 
     __slots__ = ("_items", "_name")
 
@@ -194,7 +194,7 @@ class Sentence:
 
     @property
     def positions(self) -> range:
-        """0, 1, … of the tokens."""
+        """The positions 0, 1, … of the tokens."""
         return range(len(self.tokens))
 
     @cached_property

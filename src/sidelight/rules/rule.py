@@ -4,8 +4,8 @@
     def has_verb(x, y):
         return count(y[t] == "VERB" for t in x.positions) >= 1
 
-Hard unless said otherwise; `has_verb.soft(2.0)` costs 2 per violation, and `has_verb.soft()` what is learned from
-labelled examples (ρ of a constrained conditional model; Chang, Ratinov and Roth 2007).
+A rule is hard by default. `has_verb.soft(2.0)` costs 2 per violation, and the penalty of `has_verb.soft()` is learned
+from labelled examples (ρ of a constrained conditional model; Chang, Ratinov and Roth 2007).
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ Says = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What must be, or should be, true of an output.
+    """A hard or soft constraint on outputs.
 
-    `penalty` is the cost of one violation: infinite for a hard rule, None where it is to be learned.
+    `penalty` is the cost of one violation: infinite for a hard rule, None if it is to be learned.
     """
 
     says: Says
     name: str
     penalty: float | None = math.inf
     sentence: str = ""
-    labels: tuple[Any, ...] = ()  # those that it is known to speak of
+    labels: tuple[Any, ...] = ()  # labels that it is known to mention
     reads_input: bool = True  # whether it looks at x; if not, it is read once for inputs with the same variables
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class Rule:
         return self.penalty is None
 
     def soft(self, penalty: float | None = None) -> Rule:
-        """The same rule at a price per violation; without a number the price is learned.
+        """The same rule with a penalty per violation; without a number the penalty is learned.
 
         Raises ValueError for a price that is negative.
         """
@@ -73,25 +73,27 @@ class Rule:
         return replace(self, penalty=math.inf)
 
     def on(self, x: Any, y: Any, *, example: int | None = None) -> Expr:
-        """What it says of an output; raises `DataError` naming the rule, the example and the line where it fails."""
+        """The expression of the rule for an output; if the rule fails, raises `DataError` with the rule, the example
+        and the line.
+        """
         try:
             return as_expr(self.says(x, y))
-        except (Exception, GeneratorExit, SystemExit) as error:  # a rule ends no generator, and no program
+        except (Exception, GeneratorExit, SystemExit) as error:  # a rule must not end a generator or the program
             raise self._failure(error, example) from error
 
     def on_labels(self, x: Any, domain: Domain, *, example: int | None = None) -> Expr:
-        """What it says of the labels of a sequence."""
+        """The expression of the rule for the labels of a sequence."""
         return self.on(x, symbolic_labels(len(x), domain), example=example)
 
     def violations(self, x: Any, y: Any, *, example: int | None = None) -> int:
-        """How often a known output breaks it; `y` is a sequence of labels, or an output with known groups."""
+        """The violations of a known output; `y` is a sequence of labels, or an output with known groups."""
         value = self.on(x, y if not isinstance(y, (list, tuple)) else Labels(y), example=example)
         if not isinstance(value, KnownValue):
             raise DataError(f"the rule {self.name} is open on a known output", remedy="give every variable a label")
         return value.degree
 
     def check(self, labels: Sequence[Any]) -> None:
-        """Raise `DataError` where it speaks of a label that is not among these."""
+        """Raise `DataError` if the rule mentions a label that is not among these."""
         domain = Domain(labels)
         for label in self.labels:
             try:
@@ -100,10 +102,10 @@ class Rule:
                 raise DataError(f"the rule {self.name}: {error.problem}", remedy=error.remedy) from None
 
     def probe(self, domain: Domain, xs: Sequence[Any]) -> None:
-        """Read it on some inputs; raises `DataError` where it speaks of a label or a variable that does not exist.
+        """Read the rule on some inputs; raises `DataError` if it mentions a label or a variable that does not exist.
 
-        So it does where something symbolic is used as if it were known. Whatever else goes wrong on inputs that were
-        made up for the purpose is no fault of the rule.
+        It also raises `DataError` if something symbolic is used as if it were known. Other errors on made-up inputs are
+        ignored.
         """
         self.check(domain.labels)
         for x in xs:
@@ -111,7 +113,7 @@ class Rule:
                 self.on_labels(x, domain)
             except DataError as error:
                 cause = error.__cause__
-                if isinstance(cause, NoSuchPlace):  # an input that is as long as the rule expects will tell
+                if isinstance(cause, NoSuchPlace):  # an input with the length that the rule expects will show
                     continue
                 if isinstance(cause, DataError) or of_symbols(cause):
                     raise
@@ -122,7 +124,7 @@ class Rule:
         return f"{self.name}: {self.sentence or self._unsaid()} [{sort}]{price}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What `@rule` stands above is called as the rule itself, so pickle would not find the function by its name."""
+        """The decorated function has the same name as the rule, so pickle would not find it by name."""
         says, *rest = self.parts()
         module, path = (getattr(self.says, part, None) for part in ("__module__", "__qualname__"))
         if isinstance(module, str) and isinstance(path, str) and "<" not in path:
@@ -132,11 +134,11 @@ class Rule:
         return Rule, (says, *rest)
 
     def parts(self) -> tuple[Any, ...]:
-        """What a rule is made of."""
+        """The parts of a rule, for pickling."""
         return self.says, self.name, self.penalty, self.sentence, self.labels, self.reads_input
 
     def _unsaid(self) -> str:
-        """Something to say of a rule without a sentence: its name in words, or where it stands."""
+        """A description of a rule without a sentence: its name in words, or its place."""
         code = getattr(self.says, "__code__", None)
         if self.name != "<lambda>" or code is None:
             return self.name.replace("_", " ")
@@ -156,7 +158,7 @@ class Rule:
 
 
 def _named(module: str, path: str) -> Any:
-    """What a module calls by a name, or None."""
+    """The object with a name in a module, or None."""
     value: Any = sys.modules.get(module)
     for part in path.split("."):
         value = getattr(value, part, None)
@@ -186,9 +188,9 @@ def rule(
     penalty: float | None = math.inf,
     reads_input: bool = True,
 ) -> Rule | Callable[[Says], Rule]:
-    """Make a rule of a function; its first line of documentation, or its name, is its sentence.
+    """Make a rule from a function; the first line of its docstring, or its name, becomes the rule's sentence.
 
-    A rule with `reads_input=False` does not look at `x`, so that some structures read it once for many inputs.
+    A rule with `reads_input=False` does not use `x`, so some structures read it only once for many inputs.
 
     >>> from sidelight.rules import count
     >>> @rule
@@ -211,10 +213,10 @@ def rule(
 
 
 def checked_rules(rules: Iterable[Any] | None, *, name: str = "rules") -> tuple[Rule, ...]:
-    """The rules of a list, which errors call by `name`; None means no rules.
+    """The rules in a list, which errors refer to as `name`; None means no rules.
 
-    Raises `DataError` for what is not a list of rules, and where two rules whose penalties are to be learned have one
-    name: penalties are kept by the names of rules.
+    Raises `DataError` for values that are not a list of rules, and if two rules with learned penalties have the same
+    name: penalties are stored by the names of rules.
 
     >>> from sidelight.rules import gallery
     >>> [one.name for one in checked_rules([gallery.at_most(1, "A")])], checked_rules(None)
@@ -253,10 +255,10 @@ _HERE = Path(__file__).parent
 
 
 def place_of(error: BaseException, function: Callable[..., Any]) -> tuple[str | None, int | None]:
-    """The file and the line: the deepest line of the function's own file that was running.
+    """The file and the line of an error: the innermost executed line of the function's own file.
 
-    Where the function has no file of the user's, the first line that is not of `sidelight.rules`; where nothing of the
-    user's was running any more, the line at which the function begins. Nothing for functions of `sidelight.rules`.
+    If the function is not in a user's file: the first line outside `sidelight.rules`. If none of the user's code was
+    running: the first line of the function. Empty for functions of `sidelight.rules`.
     """
     code = getattr(inspect.unwrap(function), "__code__", None)
     outside = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]

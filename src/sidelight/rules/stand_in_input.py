@@ -1,8 +1,8 @@
-"""An input that stands for any input, so that a rule can be read before there is one.
+"""A made-up input, so that a rule can be read before there is a real one.
 
-Whatever is asked of it gives the same sort of thing again: an item, an attribute, the result of a call. It is true, it
-counts 1 where a number is needed, and it unpacks into a few of its kind. What goes wrong because of it says nothing of
-the rule, and its mark in the message shows it.
+Its items, attributes and call results are objects of the same kind. It is true, it is 1 if a number is needed, and it
+unpacks into a few objects of its kind. An error caused by it says nothing about the rule; a mark in the message
+identifies such errors.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from sidelight.rules.rule import Rule
 from sidelight.rules.symbolic import Misused
 
 MARK = "<made-up input>"
-WIDTHS = (2, 3, 1)  # of keys and other things that unpack
-MOST_LOOKS = 10_000  # a rule that looks more often may be in a loop that only a real input ends
+WIDTHS = (2, 3, 1)  # lengths tried for unpacking
+MOST_LOOKS = 10_000  # a rule with more accesses may be in a loop that only a real input ends
 
 
 class _Enough(Exception):
-    """The rule has looked often enough."""
+    """The rule has made too many accesses."""
 
 
 class _Looks:
-    """How often a rule has looked at an input, and whether it has taken a number from it."""
+    """The number of accesses of a rule to an input, and whether it has used a number from it."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -35,7 +35,7 @@ class _Looks:
 
 
 class MadeUp:
-    """Stands for an input, or a part of one."""
+    """A made-up input, or a part of one."""
 
     __slots__ = ("_looks", "_width")
 
@@ -88,7 +88,7 @@ class MadeUp:
 
 
 class _AnyKey(dict[Any, ChosenVariable]):
-    """Variables of one kind: two that are listed, and one for whatever key is asked for."""
+    """Variables of one kind: two that are listed, and one for any other key."""
 
     def __init__(self, domain: Domain, numbers: Iterator[int], width: int, looks: _Looks) -> None:
         super().__init__((MadeUp(width, looks), ChosenVariable(next(numbers), domain)) for _ in range(2))
@@ -104,8 +104,8 @@ class _AnyKey(dict[Any, ChosenVariable]):
 def try_rules(rules: Iterable[Rule], domains: Mapping[str, Domain]) -> None:
     """Read rules about named variables on made-up inputs.
 
-    Raises `DataError` where one speaks of a kind or a label that does not exist, or takes something symbolic for known;
-    what it says only of inputs of a certain sort may stay unread.
+    Raises `DataError` if a rule mentions a kind or a label that does not exist, or uses something symbolic as if it
+    were known. Conditions for special inputs may remain unread.
 
     >>> from sidelight.rules import rule
     >>> wrong = rule(name="wrong")(lambda x, y: y.animal[x["first"]] == "lino")
@@ -127,6 +127,6 @@ def try_rules(rules: Iterable[Rule], domains: Mapping[str, Domain]) -> None:
 
 
 def _made_up(error: DataError, looks: _Looks) -> bool:
-    """Whether what went wrong may come from the input, such as a label that is a number up to its length."""
+    """Whether an error may come from the made-up input, such as a label that is a number up to its length."""
     cause = error.__cause__
     return MARK in str(error) or (looks.numbers and isinstance(cause, NoSuchLabel) and is_whole(cause.label))

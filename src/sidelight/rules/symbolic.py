@@ -1,7 +1,7 @@
-"""What rules are made of is symbolic: it stands for all outputs at once, so Python's own operators cannot decide on it.
+"""Symbolic objects in rules represent all outputs at once, so Python's own operators cannot decide on them.
 
-A rule is read on known outputs as well, where labels are plain values and Python would go along with almost anything.
-What would mean something else there than it does here is refused here, with advice.
+A rule is also read on known outputs, where labels are plain values and Python accepts almost any operation. Operations
+that would have another meaning there are refused here, with advice.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ ADVICE = (
 
 
 class Misused(TypeError):
-    """Something symbolic is used as if it were known; such a rule is wrong whatever the input."""
+    """Something symbolic is used as if it were known; such a rule is wrong for every input."""
 
 
 class Symbolic:
-    """Refuses what Python does with known values; what makes sense is defined by those that inherit."""
+    """Refuses Python's operations on known values; subclasses define the meaningful ones."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # numbers of numpy on the left let the right side decide
+    __array_ufunc__ = None  # numpy numbers on the left leave the operation to the right side
     _advice = ADVICE
 
 
@@ -58,7 +58,8 @@ _NAMED = re.compile(
 
 
 def of_symbols(error: BaseException | None) -> bool:
-    """Whether something symbolic was used as if it were known: it was refused here, or Python names its type.
+    """Whether an error comes from using something symbolic as if it were known: it was refused here, or Python names
+    its type.
 
     >>> of_symbols(Misused(ADVICE)), of_symbols(TypeError("'int' object is not iterable"))
     (True, False)

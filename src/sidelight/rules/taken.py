@@ -1,7 +1,8 @@
-"""Rules as an automatic choice took them, told by name in a model's `about`, so that its file can be given them again.
+"""Rules as used by the automatic choice, recorded by name in a model's `about`, for later use with its file.
 
-A choice may leave rules out, or take hard ones as soft. Files of rules are not changed by that: whoever gives the same
-file to `predict` means the rules as they were taken, and not a false one that labels everything alike.
+The choice may leave rules out, or make hard rules soft. This does not change files of rules. If the same file is passed
+to `predict`, the rules are used as in training, and not, for example, a false rule that gives all tokens the same
+label.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from sidelight.rules.rule import Rule
 LEFT_OUT, SOFT = "rules_left_out", "rules_taken_soft"
 
 
-def told(rules: Sequence[Rule], used: Sequence[Rule]) -> dict[str, list[str]]:
-    """What to keep of rules: the names of those that were left out, and of hard ones that became soft.
+def record_of(rules: Sequence[Rule], used: Sequence[Rule]) -> dict[str, list[str]]:
+    """The record of rules: the names of rules left out, and of hard rules that became soft.
 
     >>> from sidelight.rules import gallery
     >>> first, last = gallery.starts_with("A"), gallery.ends_with("B")
-    >>> told([first, last], [last.soft()])
+    >>> record_of([first, last], [last.soft()])
     {'rules_left_out': ['start'], 'rules_taken_soft': ['end']}
     """
     hard = {rule.name: rule.hard for rule in used}
@@ -31,11 +32,11 @@ def told(rules: Sequence[Rule], used: Sequence[Rule]) -> dict[str, list[str]]:
 
 
 def as_taken(rules: Sequence[Rule], about: Mapping[str, Any]) -> tuple[Rule, ...]:
-    """Rules that are given again, as the model was trained under them.
+    """Rules passed again, in the form in which the model was trained.
 
     >>> from sidelight.rules import gallery
     >>> first, last = gallery.starts_with("A"), gallery.ends_with("B")
-    >>> as_taken([first, last], told([first, last], [last.soft()])) == (last.soft(),)
+    >>> as_taken([first, last], record_of([first, last], [last.soft()])) == (last.soft(),)
     True
     """
     out, soft = set(about.get(LEFT_OUT, ())), set(about.get(SOFT, ()))

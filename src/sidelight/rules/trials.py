@@ -1,10 +1,10 @@
-"""Rules about sequences, read before there is an input: on made-up words, and on those that a rule itself speaks of.
+"""Trials of rules about sequences before there is an input: on made-up words, and on words that a rule mentions.
 
-`if x.words[t] == "lion": …` says nothing of an input without lions. The strings in a rule's code, in its closure and in
-the globals that it names are words that it may be looking for, so sentences are made of them.
+`if x.words[t] == "lion": …` has no effect on an input without lions. A rule may look for the strings in its code, in
+its closure and in the globals that it uses, so sentences are made of these.
 
-Rules are read on the first inputs too, and told apart by whether they look at these: those that look at nothing of the
-input but its length say the same of all inputs of that length.
+Rules are also read on the first inputs. A rule that uses only the length of the input has the same expression for all
+inputs of that length.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from sidelight.rules.symbolic import of_symbols
 
 MOST_WORDS = 48  # of one rule
 MOST_OF_ONE = 16  # of one collection
-TOO_MANY = 100_000  # in a collection that is looked through
+TOO_MANY = 100_000  # elements of a collection that is searched for words
 
-_READ: WeakKeyDictionary[Any, set[tuple[Any, ...]]] = WeakKeyDictionary()  # by function: the labels it was read with
+# by function: the labels with which it was read
+_READ: WeakKeyDictionary[Any, set[tuple[Any, ...]]] = WeakKeyDictionary()
 
 
 class _Word(str):
-    """A word that was made up; so are its parts."""
+    """A made-up word; its parts are made up too."""
 
     __slots__ = ()
 
@@ -52,8 +53,8 @@ class _Word(str):
 def try_rules(rules: Iterable[Rule], domain: Domain) -> None:
     """Read rules on made-up sentences, once for each set of labels.
 
-    Raises `DataError` where one speaks of a label that does not exist, or takes something symbolic for known. Whatever
-    else goes wrong, and a label that comes of the made-up words, is no fault of the rule.
+    Raises `DataError` if a rule mentions a label that does not exist, or uses something symbolic as if it were known.
+    Other errors, and labels that come from the made-up words, are ignored.
 
     >>> from sidelight.rules import rule
     >>> @rule
@@ -79,7 +80,7 @@ def try_rules(rules: Iterable[Rule], domain: Domain) -> None:
 
 
 def words_of(function: Any) -> list[str]:
-    """The strings that a function may be looking for, without its documentation.
+    """The strings that a function may look for, without its docstring.
 
     >>> words_of(lambda x, y: x.words[0] in {"lion", "bear"} or y[0] == "A")
     ['bear', 'lion', 'A']
@@ -100,8 +101,8 @@ def words_of(function: Any) -> list[str]:
             words += _strings(cell.cell_contents)
         except ValueError:  # not bound yet
             continue
-    said = {getattr(function, "__doc__", None), ""}
-    return [word for word in dict.fromkeys(words) if word not in said and not any(map(str.isspace, word))]
+    known = {getattr(function, "__doc__", None), ""}
+    return [word for word in dict.fromkeys(words) if word not in known and not any(map(str.isspace, word))]
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -144,20 +145,20 @@ def _is_its_fault(cause: BaseException | None, sentence: Collection[str], words:
 def _labels_read(rule: Rule) -> set[tuple[Any, ...]]:
     try:
         return _READ.setdefault(rule.says, set())
-    except TypeError:  # it cannot be kept without keeping it alive
+    except TypeError:  # no weak references to it, so it cannot be cached
         return set()
 
 
 class _Looked(BaseException):
-    """The rule looked at the input; not an `Exception`, which a rule may handle itself."""
+    """The rule used the input; not an `Exception`, which a rule may catch."""
 
 
 class _OnlyLength(Sentence):
-    """An input of which nothing is known but its length; `looked` is whether more was asked for."""
+    """An input with only a length; `looked` is whether the rule used anything else."""
 
     def __init__(self, length: int) -> None:
         self._range = range(length)
-        self.looked = False  # a rule may handle any exception (`except:`), so raising one is not enough
+        self.looked = False  # a rule may catch any exception (`except:`), so raising one is not enough
 
     @property
     def positions(self) -> range:
@@ -193,7 +194,7 @@ def _look(x: _OnlyLength) -> _Looked:
 
 
 def said_of_length(rule: Rule, length: int, domain: Domain) -> Expr | None:
-    """What a rule says of all inputs of some length, or None where it looks at more of them, or fails.
+    """The expression of a rule for all inputs of a length, or None if it uses more of the input, or fails.
 
     >>> from sidelight.rules import gallery
     >>> domain = Domain(["A", "B"])
@@ -208,17 +209,17 @@ def said_of_length(rule: Rule, length: int, domain: Domain) -> Expr | None:
         return None if x.looked else expression
     except _Looked:
         return None
-    except Exception:  # it will fail on the input itself too, with its name and place
+    except Exception:  # it will also fail on the real input, with its name and place
         return None
 
 
-PROBED = 10  # inputs that rules are read on before training begins
+PROBED = 10  # number of inputs on which rules are read before training
 
 
 def try_rules_on(rules: Sequence[Rule], domain: Domain, xs: Sequence[Any]) -> None:
-    """Read rules on made-up inputs and on the first ones: a wrong label, or a mistake in a rule, shows at once.
+    """Read rules on made-up inputs and on the first real ones, to find wrong labels and mistakes early.
 
-    Raises `DataError` where one does.
+    Raises `DataError` if a rule is wrong.
     """
     try_rules(rules, domain)
     for rule in rules:

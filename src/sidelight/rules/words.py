@@ -1,4 +1,4 @@
-"""The words that rules are written with.
+"""The vocabulary for writing rules.
 
 Connectives are words because `&` binds tighter than `==`. Each takes expressions one by one, or an iterable of them.
 """
@@ -19,7 +19,7 @@ def _open(values: tuple[Any, ...]) -> Iterable[Any]:
 
 
 def every(*what: Any) -> Expr:
-    """All of these are true; each one that is not counts as a violation.
+    """All of these are true; each false one counts as a violation.
 
     >>> bool(every(True, True)), every(True, False, False).degree
     (True, 2)
@@ -46,7 +46,7 @@ def not_(what: Any) -> Expr:
 
 
 def implies(condition: Any, consequence: Any) -> Expr:
-    """Where the condition is true, so is the consequence.
+    """If the condition is true, the consequence is true.
 
     >>> bool(implies(False, False)), bool(implies(True, False))
     (True, False)
@@ -55,7 +55,7 @@ def implies(condition: Any, consequence: Any) -> Expr:
 
 
 def count(*what: Any) -> Total:
-    """How many of these are true: a number to compare, to add, to multiply by a whole number.
+    """The number of true conditions: you can compare it, add to it, and multiply it by a whole number.
 
     >>> bool(count(True, False, True) == 2)
     True
@@ -64,7 +64,7 @@ def count(*what: Any) -> Total:
 
 
 def weighted(what: Iterable[tuple[int, Any]]) -> Total:
-    """The sum of the whole-number weights of those that are true.
+    """The sum of the whole-number weights of the true conditions.
 
     >>> bool(weighted([(3, True), (5, False)]) <= 3)
     True
@@ -90,7 +90,7 @@ def begins(y: Labels, t: int, label: Any) -> Expr:
     True
     """
     here = y[t] == label
-    if here is False:  # a known label, most often another one: nothing to build
+    if here is False:  # a known label, usually another one: nothing to build
         return FALSE
     return _one_thing(here, True if t == 0 else y[t - 1] != label)
 
@@ -104,10 +104,12 @@ def ends(y: Labels, t: int, label: Any) -> Expr:
 
 
 def _one_thing(*parts: Any) -> Expr:
-    """All parts, as one thing to say: where it is false it is broken once, however many parts are."""
+    """The conjunction of all parts as one condition: if it is false, this counts as one violation, whatever the number
+    of false parts.
+    """
     return disjunction((conjunction(parts),))
 
 
 def changes(y: Labels, t: int) -> Expr:
-    """The label of token t is not that of the token before."""
+    """The label of token t differs from that of the previous token."""
     return conjunction((False,)) if t == 0 else negation(y[t] == y[t - 1])

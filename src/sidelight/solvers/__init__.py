@@ -1,1 +1,1 @@
-"""One algorithm per file, its problem and its paper on top."""
+"""Solvers: one algorithm per file, with its problem and its paper at the top."""

@@ -1,11 +1,11 @@
-"""AdaGrad: steps by gradients of a few inputs at a time, shorter along weights that moved much.
+"""AdaGrad: gradient steps over a few inputs at a time, shorter for weights that have changed much.
 
-The problem:  min_w  F(w) = ½ λ ‖w‖² + Σ_i f_i(w).  An epoch goes through the inputs in random order, so many at a time;
-with g the gradient of their share of F, and s the sum of g² so far (Duchi, Hazan and Singer 2011),
+The problem:  min_w  F(w) = ½ λ ‖w‖² + Σ_i f_i(w).  An epoch processes the inputs in random order, in small groups. With
+g the gradient of a group's share of F, and s the sum of g² so far (Duchi, Hazan and Singer 2011),
 
     s ← s + g²,      w ← w − η g / (√s + 1e-8)
 
-No convexity is asked for, so there is no gap: the caller reads F after each epoch.
+Convexity is not required, so there is no gap: the caller computes F after each epoch.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class AdaGrad:
     weights: Floats
     squares: Floats  # s
     step: float  # η
-    inputs: int  # looked at before a step
+    inputs: int  # per step
 
     @classmethod
     def fresh(cls, start: Floats, *, step: float = 0.1, inputs: int = 8) -> AdaGrad:
-        """A run that begins at some weights; networks need random ones."""
+        """A run with initial weights; networks need random ones."""
         if not step > 0 or inputs < 1:
             raise ValueError(f"step is {step} and inputs is {inputs}; give a step above 0 and 1 or more inputs")
         return cls(start.copy(), np.zeros(len(start)), step, inputs)
@@ -66,9 +66,9 @@ class AdaGrad:
             self.weights -= self.step * gradient / (np.sqrt(self.squares) + 1e-8)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Arrays that hold everything, for a checkpoint."""
+        """The complete state as arrays, for a checkpoint."""
         return {"weights": self.weights, "squares": self.squares}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up such arrays, of a problem of the same size."""
+        """Restore the state from such arrays, for a problem of the same size."""
         self.weights, self.squares = (array_like(arrays, name, self.weights) for name in ("weights", "squares"))

@@ -1,7 +1,7 @@
-"""AROW: adaptive regularisation of weights, the online learner that knows which weights it is sure of.
+"""AROW: adaptive regularisation of weights, an online learner that keeps a confidence for each weight.
 
 The weights are normal with means w and variances σ, all independent. Example (x, y) with its output ŷ, the slope
-s = Φ(x, ŷ) − Φ(x, y) and the margin m moves them to
+s = Φ(x, ŷ) − Φ(x, y) and the margin m changes them to
 
     argmin_{w', σ'}  KL(N(w', σ') ‖ N(w, σ)) + 1/(2r) |m + s · w'|₊² + 1/(2r) Σ_i σ'_i s_i²
 
@@ -9,12 +9,12 @@ which is, with v = m + s · w and u = Σ_i σ_i s_i²,
 
     w'_i = w_i − σ_i s_i v / (u + r)        1/σ'_i = 1/σ_i + s_i² / r         where v > 0
 
-and no change elsewhere. Weights that were seen often move little, rare ones much. r is the same for all examples; an
-example of weight c has r / c. Smaller r moves more.
+and no change elsewhere. Weights of frequent features change little, those of rare ones much. r is the same for all
+examples; an example of weight c has r / c. A smaller r gives larger steps.
 
 Crammer, Kulesza and Dredze 2009, with the variances alone instead of all covariances. As for passive–aggressive
 learning, ŷ is the best output of score plus cost ("max_loss") or of score ("prediction"), m its cost or the square
-root of it. The result is the last means; stops after the given number of epochs, or after one that moved nothing.
+root of it. The result is the last means. Stops after the given number of epochs, or after one without changes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sidelight.solvers.mira import check_outputs
 
 @dataclass(frozen=True, slots=True)
 class ArowOptions:
-    """How sure of the weights at first, how much one example may change, and for which outputs."""
+    """The initial variance, the step size, and the outputs to learn from."""
 
     variance: float = 1.0  # of every weight before the first example
     r: float = 1.0
@@ -71,7 +71,7 @@ class Arow:
         return cls(np.zeros(size), np.full(size, options.variance), options)
 
     def epoch(self, run: ArowEpoch, count: int, rng: np.random.Generator) -> int:
-        """One pass in random order; returns the number of examples that moved the weights."""
+        """One pass in random order; returns the number of examples that changed the weights."""
         return run(
             order=rng.permutation(count),
             weights=self.weights,
@@ -85,10 +85,10 @@ class Arow:
         return self.weights.copy()
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What is needed to go on."""
+        """The state for a checkpoint."""
         return {}, {"weights": self.weights, "variances": self.variances}
 
     def resume(self, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """From what `state` gave."""
+        """Restore the result of `state`."""
         self.weights = array_like(arrays, "weights", self.weights)
         self.variances = array_of(arrays, "variances", self.variances.dtype, self.variances.shape, low=0.0)

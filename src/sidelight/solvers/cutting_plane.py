@@ -3,16 +3,16 @@
 The problem:  min_w P(w) = ½ ‖w‖² + Σ_i C_i max(0, v_i(w))^p  with v_i(w) = max over outputs of offset + slope · w,
 or the logistic loss log(1 + exp v_i) instead of the power (`objective.cuts.LOGISTIC`).
 
-A round goes through the terms block by block, in random order: it finds the worst output of each term of the block at
-the current weights (in parallel), adds those that are violated by more than ε over the cuts a term has already, and
-sweeps the dual of the block's cuts. Then it sweeps all cuts, and finds the worst output of every term once more at
-the weights reached. That gives P(w), and the dual variables give a lower bound D; so every round ends with its gap
-known:  D <= min P <= P(w).
+A round processes the terms block by block, in random order. For each block, it finds the worst output of each term at
+the current weights (in parallel), adds the cuts that are violated by ε more than the term's existing cuts, and sweeps
+the dual of the block's cuts. Then it sweeps all cuts, and finds the worst output of every term once more at the new
+weights. This gives P(w), and the dual variables give a lower bound D. So every round ends with a known gap:  D <= min P
+<= P(w).
 
-Stops when P − D <= tolerance · P. Chang's thesis (2011, Algorithms 14 and 16) takes all terms as one block,
-Tsochantaridis et al. (2005) each term as a block of its own; blocks of some thousand tokens keep all cores busy and
-need far fewer rounds than the first. The working set outlives the call, so that a later problem which shares terms
-(the next J-LIS round) starts from where this one ended.
+Stops when P − D <= tolerance · P. Chang's thesis (2011, Algorithms 14 and 16) uses all terms as one block;
+Tsochantaridis et al. (2005) use each term as a block. Blocks of some thousand tokens keep all cores busy, and need far
+fewer rounds than a single block. The working set is kept between calls, so a later problem with shared terms (the next
+J-LIS round) starts from the previous solution.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ BLOCK_SWEEPS = 3
 FIRST_SWEEPS = 2  # over all cuts, before a gap is known
 MOST_SWEEPS = 1000
 INNER = 0.4  # the working set is solved to this share of the last gap
-IDLE_ROUNDS = 5  # a cut without weight for so many rounds may be forgotten
+IDLE_ROUNDS = 5  # a cut without weight for this many rounds may be removed
 
 
 @dataclass(slots=True)
 class CuttingPlane(GapSolver):
-    """The state of a solver: weights, working set, random state, and what is known of the present problem.
+    """The state of a solver: weights, working set, random state, and results for the current problem.
 
-    The best weights met are kept as the dual variables that gave them, not as a vector of their own, unless they are
-    those that the problem was started with. With an `origin`, the regulariser is ½ ‖w − origin‖²: training goes on from
-    other weights instead of from zero.
+    The best weights so far are stored as their dual variables, not as a vector, unless they are the initial weights of
+    the problem. With an `origin`, the regulariser is ½ ‖w − origin‖²: training continues from other weights instead of
+    zero.
     """
 
     weights: Floats
@@ -49,10 +49,10 @@ class CuttingPlane(GapSolver):
     random: Keys  # [1]
     power: int  # 1 hinge, 2 squared hinge, LOGISTIC
     origin: Floats | None = None
-    start: Floats | None = None  # weights the problem was started with, until better ones are met
+    start: Floats | None = None  # initial weights of the problem, until better ones are found
     best_primal: float = np.inf
     gap: float = np.inf  # of the last round
-    at_best: bool = True  # the weights now are the best ones met
+    at_best: bool = True  # the current weights are the best ones so far
 
     @classmethod
     def fresh(
@@ -65,17 +65,16 @@ class CuttingPlane(GapSolver):
 
     @property
     def best(self) -> Floats:
-        """The best weights met for the present problem; not to be changed."""
+        """The best weights so far for the current problem; do not change them."""
         if self.start is not None:
             return self.start
         return self.weights if self.at_best else self._made_from(self.pool.best_alphas)
 
     def new_problem(self, terms: Terms, start: Floats, worst: Worst | None = None) -> float:
-        """Turn to a changed problem, with weights that are known to be good; returns their objective.
+        """Change to a new problem, with good initial weights; returns their objective.
 
-        `worst` is what the terms are worth there, if that is known: else it takes an inference for every term.
-
-        The working set stays, so the caller must have removed cuts that no longer hold; the dual point's weights are
+        `worst` is the value of the terms at these weights, if known; otherwise one inference per term computes it. The
+        working set is kept, so the caller must have removed cuts that no longer hold; the weights of the dual point are
         rebuilt from it.
         """
         self.start = start.copy()
@@ -85,12 +84,12 @@ class CuttingPlane(GapSolver):
         return self.best_primal
 
     def primal(self, terms: Terms, weights: Floats, worst: Worst | None = None) -> float:
-        """P at some weights; one inference for every term, whose worst outputs are not known."""
+        """P at some weights, with one inference for every term."""
         worst = terms.worst(weights) if worst is None else worst
         return self._regulariser(weights) + total_loss(worst.values, terms.prices, self.power)
 
     def round(self, terms: Terms, *, violation: float, tolerance: float) -> SolverRound:
-        """One round; see the module's text. `violation` is ε."""
+        """One round; see the module's docstring. `violation` is ε."""
         new = 0
         blocks = terms.parts()
         found_again = np.zeros(len(terms), dtype=np.bool_)
@@ -151,7 +150,7 @@ class CuttingPlane(GapSolver):
         )
 
     def _sweep_all(self, terms: Terms, tolerance: float) -> int:
-        """Sweep all cuts until the gap over the working set alone is small against the gap of the round before."""
+        """Sweep all cuts until the gap over the working set alone is small relative to that of the last round."""
         everything = np.arange(len(self.pool))
         if not np.isfinite(self.gap):
             return self._sweep(everything, terms.prices, FIRST_SWEEPS, 0.0)[0]

@@ -12,14 +12,14 @@ Squared hinge: one variable at a time, the step of Chang's thesis Eq. 6.9 and 6.
 
     d = max(−α_j, (offset_j + slope_j · w − (Σα)/(2 C_i)) / (‖slope_j‖² + 1/(2 C_i))).
 
-Hinge: term by term, pairs of variables (Platt's SMO step), where what Σα leaves of C_i is a variable as well: from the
-cut with weight that is violated least to the one that is violated most, until they differ by little. Steps are made in
-the violations of one term's cuts, with the inner products of their slopes (`cut_products`); the weights move after
-them.
+Hinge: term by term, pairs of variables (Platt's SMO step), where the rest of C_i, which Σα does not use, is a variable
+as well. Weight moves from the least violated cut with weight to the most violated cut, until their violations differ
+little. Steps use the violations of one term's cuts, and the inner products of their slopes (`cut_products`); the weight
+vector is updated afterwards.
 
 Each sweep visits the cuts, or the terms, in a fresh random order (Hsieh et al. 2008); cuts without weight that are not
-violated, or less than the others of their term, sit out the rest of the call (shrinking). A sweep returns by how much
-it raised the dual objective; the caller stops when that is little against the duality gap.
+violated, or less than the others of their term, are skipped for the rest of the call (shrinking). A sweep returns its
+gain in the dual objective; the caller stops when this is small compared with the duality gap.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def sweeps(
     enough: float,
     state: Keys,
 ) -> tuple[int, float]:
-    """Sweep some cuts until a sweep gains at most `enough`; returns the sweeps made and all they gained.
+    """Sweep some cuts until a sweep gains at most `enough`; returns the number of sweeps and their total gain.
 
     `weights` and the pool's dual variables change in place; `state` [1] is the random state.
     """
@@ -83,7 +83,7 @@ def dual_value(pool: WorkingSet, weights: Floats, prices: Floats, *, power: int,
 
 
 def worst_values(pool: WorkingSet, weights: Floats, cuts: Ints, *, power: int) -> Floats:
-    """The largest offset + slope · w of every term over some cuts, with what it is without any. # [N]"""
+    """The largest offset + slope · w of every term over some cuts, or the value of a term without cuts. # [N]"""
     out = np.full(pool.n_terms, -np.inf if power == LOGISTIC else 0.0)
     place = pool.begin, pool.middle, pool.end, pool.indices, pool.values
     _slacks(*place, pool.offsets, pool.terms, weights, cuts, out)

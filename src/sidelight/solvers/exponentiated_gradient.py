@@ -7,11 +7,11 @@ it bounds from below, and for the weights w(α). The step on a distribution is m
 
 so it stays a distribution, and where D is smooth (log-loss) it converges linearly.
 
-Online: one example after another in random order, w moving with each; every example has a step size of its own, halved
-until D rises and growing by a twentieth when it has. Batch: all examples at once with one step size, treated likewise.
-So D never falls. After every epoch w(α), D(α) and P(w) are computed afresh; P − D bounds how far both are from the
-optimum. Stops when the best P and D so far differ by at most tolerance · P. (Collins, Globerson, Koo, Carreras and
-Bartlett 2008.)
+Online: one example after another in random order, with an update of w after each. Every example has its own step size,
+which is halved until D rises, and then increased by a twentieth. Batch: all examples at once with one step size,
+adapted in the same way. So D never falls. After every epoch, w(α), D(α) and P(w) are recomputed; P − D bounds the
+distance of both from the optimum. Stops when the best P and D so far differ by at most tolerance · P. (Collins,
+Globerson, Koo, Carreras and Bartlett 2008.)
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Given = TypeVar("Given", contravariant=True)
 
 
 class DualProblem(Protocol[Given]):
-    """A dual whose variables, of whatever form, are kept in a state."""
+    """A dual problem; its variables, of any form, are kept in a state."""
 
     def __len__(self) -> int: ...
 
     def settled(self, potentials: Given) -> tuple[Floats, float]:
-        """w(α) and D(α), computed afresh."""
+        """w(α) and D(α), recomputed."""
         ...
 
     def primal(self, weights: Floats) -> float:
@@ -43,7 +43,7 @@ class DualProblem(Protocol[Given]):
         ...
 
     def sweep(self, order: Ints, potentials: Given, weights: Floats) -> tuple[float, int]:
-        """Visit the examples in this order; returns by how much D rose, and how many trials were thrown away."""
+        """Visit the examples in this order; returns the increase of D, and the number of rejected trial steps."""
         ...
 
 
@@ -59,7 +59,7 @@ class ExponentiatedGradient(Generic[State], GapSolver):
 
     @classmethod
     def fresh(cls, problem: DualProblem[State], potentials: State) -> ExponentiatedGradient[State]:
-        """A run that begins at some distributions."""
+        """A run with initial distributions."""
         weights, dual = problem.settled(potentials)
         return cls(potentials, weights, dual, weights, problem.primal(weights))
 
@@ -77,11 +77,11 @@ class ExponentiatedGradient(Generic[State], GapSolver):
         return SolverRound(primal, self.dual)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Floats]]:
-        """All but the potentials."""
+        """The state without the potentials."""
         return {"dual": self.dual, "best_primal": self.best_primal}, {"weights": self.weights, "best": self.best}
 
     def resume(self, potentials: State, numbers: dict[str, Any], arrays: dict[str, Floats]) -> None:
-        """Take up such a state."""
+        """Restore such a state."""
         self.potentials = potentials
         self.weights, self.best = (array_like(arrays, name, self.weights) for name in ("weights", "best"))
         self.dual, self.best_primal = (number_of(numbers, name, finite=False) for name in ("dual", "best_primal"))

@@ -3,19 +3,19 @@
 The problem:  min_w P(w) = ½ ‖w‖² + Σ_i C_i max(0, v_i(w))  with v_i(w) = max over outputs j, offset_ij + slope_ij · w.
 Its dual:     max_α D(α) = Σ_ij α_ij offset_ij − ½ ‖w‖²,  w = −Σ_ij α_ij slope_ij,  α_ij >= 0,  Σ_j α_ij <= C_i.
 
-A visit to example i finds its worst output at the current weights and takes a step of exact length in its α alone:
-with `steps` 0 towards that output (Lacoste-Julien, Jaggi, Schmidt and Pletscher 2013), otherwise up to `steps` pairwise
-ones, each of which gives to the known output that is violated most what it takes from the one that is violated least
-(Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016). These need the outputs met so far, so there can also be
-passes that visit all examples without looking for new outputs (Shah, Kolmogorov and Lampert 2015).
+A visit to example i finds its worst output at the current weights and makes a step with exact line search in its α
+alone. With `steps` 0, the step goes towards that output (Lacoste-Julien, Jaggi, Schmidt and Pletscher 2013). Otherwise
+there are up to `steps` pairwise steps; each moves weight from the least violated known output to the most violated one
+(Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016). They use the outputs found so far, so there can also be
+passes over all examples without a search for new outputs (Shah, Kolmogorov and Lampert 2015).
 
-P − D = Σ_i gap_i, and a visit knows gap_i at its weights. Examples are visited in random order, each once a pass, or
-("gap") drawn in proportion to the gaps known of them. The sum of these is an estimate; every `every` rounds, and where
-it is small, a pass without steps gives the true primal, dual and gap. Weights swing about the optimum, so the primal is
-that of their mean over the last rounds, each with half the share of the next; with `average`, that of the average of
-the weights with weight k after visit k, if it is lower.
+P − D = Σ_i gap_i, and a visit computes gap_i at its weights. Examples are visited in random order, each once per pass,
+or ("gap") drawn in proportion to their last known gaps. The sum of these gaps is an estimate. Every `every` rounds, and
+if the estimate is small, a pass without steps gives the true primal, dual and gap. Weights oscillate around the
+optimum, so the primal is that of their mean over the last rounds, where each round has half the share of the next. With
+`average`, it is that of the average of the weights with weight k after visit k, if this is lower.
 
-Stops when P − D <= tolerance · P. A round is one pass with looking and `cached` passes without.
+Stops when P − D <= tolerance · P. A round is one pass with inference and `cached` passes without.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from sidelight.objective.online.online_margin import ChainBlocks
 from sidelight.solvers.duals.cut_blocks import CutBlocks
 from sidelight.solvers.duals.solver_round import GapSolver, PartialSolverRound
 
-OPTIMISM = 0.65  # how much of an estimate the true gap is taken to be before one was measured
+OPTIMISM = 0.65  # assumed ratio of the true gap to its estimate before the first measurement
 
 
-Blocks = ChainBlocks | CutBlocks  # examples with the outputs known of them and their dual variables
+Blocks = ChainBlocks | CutBlocks  # examples with their known outputs and dual variables
 
 
 @dataclass(frozen=True, slots=True)
 class FrankWolfeOptions:
-    """How to visit, and how often to look at the true gap."""
+    """How to visit examples, and how often to measure the true gap."""
 
     sampling: Literal["uniform", "gap"] = "uniform"
-    steps: int = 8  # pairwise steps of a visit at most; 0 is one Frank–Wolfe step
+    steps: int = 8  # maximum pairwise steps per visit; 0 is one Frank–Wolfe step
     share: float = 0.01
-    cached: int = 3  # passes over known outputs after each pass with looking; none with steps 0
+    cached: int = 3  # passes over known outputs after each pass with inference; none with steps 0
     average: bool = False
     every: int = 20
     seed: int = 0
@@ -68,7 +68,7 @@ class FrankWolfe(GapSolver):
     gaps: Floats  # [N] as they were when each example was visited last
     options: FrankWolfeOptions
     random: Keys  # [1]
-    best: Floats  # weights of the lowest primal value met
+    best: Floats  # weights of the lowest primal value so far
     recent: Floats  # the mean of the weights after the last rounds
     totals: Floats | None = None
     clock: float = 0.0
@@ -76,17 +76,17 @@ class FrankWolfe(GapSolver):
     best_primal: float = np.inf
     gap: float = np.inf
     dual: float = field(default=0.0)
-    truth: float = OPTIMISM  # the true gap over its estimate, where it was measured last
+    truth: float = OPTIMISM  # ratio of the true gap to its estimate at the last measurement
 
     @classmethod
     def fresh(cls, size: int, count: int, options: FrankWolfeOptions) -> FrankWolfe:
-        """A solver at zero, for so many examples."""
+        """A solver with zero weights, for `count` examples."""
         random = np.array([options.seed], dtype=np.uint64)
         totals = np.zeros(size) if options.average else None
         return cls(np.zeros(size), np.full(count, np.inf), options, random, np.zeros(size), np.zeros(size), totals)
 
     def round(self, blocks: Blocks, *, tolerance: float, measure: bool = False) -> PartialSolverRound:
-        """One pass with looking, `cached` without, and where it is time, or asked for, one for the true gap."""
+        """One pass with inference, `cached` passes without, and, if due or requested, one for the true gap."""
         options = self.options
         drawn = options.sampling == "gap" and self.rounds > 0
         self._visit(blocks, look=True, passes=0 if drawn else 1)
@@ -108,11 +108,11 @@ class FrankWolfe(GapSolver):
     def average(self) -> Floats:
         """The average of the weights, weight k after visit k."""
         if self.totals is None:
-            raise ValueError("no average was asked for")
+            raise ValueError("no average was computed; set average=True")
         return self.weights - self.totals / max(0.5 * self.clock * (self.clock + 1.0), 1.0)
 
     def _visit(self, blocks: Blocks, *, look: bool, passes: int) -> None:
-        """So many passes in random order, or with 0 one in which examples are drawn by their gaps."""
+        """`passes` passes in random order, or with 0 one in which examples are drawn by their gaps."""
         order = None
         if passes > 0:
             self.random += GOLDEN
@@ -131,7 +131,7 @@ class FrankWolfe(GapSolver):
         )
 
     def _evaluate(self, blocks: Blocks, tolerance: float) -> float:
-        """The true primal; where the mean of the last rounds is not good enough, the weights themselves may be."""
+        """The true primal: of the mean of the last rounds, or of the weights if the mean is not good enough."""
         primal = self._primal(blocks, self.recent, blocks.evaluate(self.recent)[0])
         self._offer(primal, self.recent)
         if self.options.sampling == "gap" or primal - self.dual > tolerance * abs(primal):
@@ -157,7 +157,7 @@ class FrankWolfe(GapSolver):
             self.best[:] = weights
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Arrays that hold everything but the blocks, for a checkpoint."""
+        """The state without the blocks, as arrays, for a checkpoint."""
         arrays: dict[str, NDArray[Any]] = {
             "weights": self.weights,
             "gaps": self.gaps,
@@ -169,7 +169,7 @@ class FrankWolfe(GapSolver):
         return arrays if self.totals is None else {**arrays, "totals": self.totals}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], n_terms: int) -> None:
-        """Take up such arrays, of a problem with so many examples."""
+        """Restore the state from such arrays, for a problem with the same number of examples."""
         for name in ("weights", "random", "best", "recent"):
             setattr(self, name, array_like(arrays, name, getattr(self, name)))
         self.gaps = array_of(arrays, "gaps", np.float64, [n_terms], finite=False)

@@ -4,22 +4,22 @@ The problem, for groups g of terms i with prices C_i:
 
     min_w P(w) = ½ ‖w‖² + Σ_g R_g(w),     R_g(w) = Σ_{i in g} C_i max(0, v_i(w)),     v_i(w) = max offset + slope · w
 
-Every iteration finds the worst output of every term at some point and adds them up, group by group, to one constraint
+Every iteration finds the worst output of every term at some point, and sums them, group by group, to one constraint
 R_g(w) >= a + b · w, tight at the point, with a = Σ C_i offset_i and b = Σ C_i slope_i over the terms with v_i > 0. Then
 it solves the model that the constraints make (`duals.summed_cuts`), whose value is a lower bound of min P.
 
-The point lies between the best weights so far, b, and the model's solution w: at b + reach · (w − b). The model's
-solution alone (reach 1) is what the papers take; with few constraints it is far off, and its objective often above that
-of zero weights. Where the objective falls the reach grows, else it shrinks; then, P being convex, the new constraint
-cuts w off, so no step is lost. This takes a half to a fifth of the iterations. `plain` is the papers' way: every point
-is w itself, and the last of them is the result.
+The point lies between the best weights so far, b, and the model's solution w: at b + reach · (w − b). The papers use
+the model's solution itself (reach 1). With few constraints it is far from the optimum, and its objective is often above
+that of zero weights. If the objective falls, the reach grows; otherwise it shrinks. In the latter case, since P is
+convex, the new constraint cuts w off, so no step is wasted. This takes a half to a fifth of the iterations. `plain` is
+the method of the papers: every point is w itself, and the last one is the result.
 
 It ends when P(b) is at most Σ_g ε_g Σ_{i in g} C_i above the model's value. Constraints without weight for IDLE
 iterations are dropped.
 
-Where the terms change but the outputs they are maximised over do not (another completion: each v_i is measured from
-another target), a constraint's outputs still give a lower bound of R_g. `turned` adds them up again for the new terms,
-which costs no inference, so that a new problem begins with the constraints that bound the old one.
+If the terms change but their outputs do not (after another completion, each v_i is measured from another target), the
+outputs of a constraint still give a lower bound of R_g. `turned` sums them again for the new terms, without inference,
+so a new problem begins with the constraints of the old one.
 
 Joachims, Finley and Yu (2009) for one group; Li, Zhang and Chen (CLLP, section 4.2) for two; Franc and Sonnenburg
 (2009) for points between the best and the model's.
@@ -48,7 +48,7 @@ SHORTEST = 1e-3  # reach
 
 @dataclass(slots=True)
 class GroupSlack(SummedCuts):
-    """The constraints so far, the weights they make, and the best weights."""
+    """The constraints so far, their weights, and the best weights."""
 
     best: Floats
     best_primal: float = np.inf  # inf before the first iteration
@@ -57,14 +57,14 @@ class GroupSlack(SummedCuts):
 
     @classmethod
     def at(cls, weights: Floats, *, plain: bool = False) -> GroupSlack:
-        """No constraints yet; the first are made at these weights."""
+        """A solver without constraints; the first ones will be made at these weights."""
         return cls(weights.copy(), weights.copy(), plain=plain)
 
     @classmethod
     def restored(
         cls, arrays: Mapping[str, NDArray[Any]], fresh: GroupSlack, terms: Sequence[SummedTerms]
     ) -> GroupSlack:
-        """From what `state` gave, over groups of terms like these; raises `ModelFileError` where it makes no sense."""
+        """Restore the result of `state`, for groups of terms like these; raises `ModelFileError` if it is invalid."""
         best_primal, reach = array_of(arrays, "numbers", np.float64, [2], finite=False).tolist()
         weights, best = (array_like(arrays, name, fresh.weights) for name in ("weights", "best"))
         self = cls(weights, best, best_primal, min(max(reach, SHORTEST), 1.0), fresh.plain)
@@ -74,14 +74,15 @@ class GroupSlack(SummedCuts):
         return self
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Everything, as arrays."""
+        """The complete state as arrays."""
         numbers = np.array([self.best_primal, self.reach])
         return {**self.constraints(), "weights": self.weights, "best": self.best, "numbers": numbers}
 
     def step(self, groups: Sequence[SummedTerms], epsilons: Sequence[float]) -> SolverRound:
-        """One iteration over groups of terms with their precisions ε; without new constraints these are reached.
+        """One iteration over groups of terms with their precisions ε, which are reached if there are no new
+        constraints.
 
-        The primal is that at the point of the iteration, and of the best weights when the precision is reached.
+        The primal is that of the iteration's point; once the precision is reached, that of the best weights.
         """
         begun = np.isfinite(self.best_primal)
         point = self.best + self.reach * (self.weights - self.best) if begun else self.best
@@ -105,15 +106,15 @@ class GroupSlack(SummedCuts):
         return SolverRound(primal, dual, len(groups), size)
 
     def turned(self, groups: Sequence[SummedTerms]) -> GroupSlack:
-        """New terms over the same outputs: the constraints that have weight, rebuilt, and the best weights."""
+        """New terms over the same outputs: rebuilds the constraints with weight, and keeps the best weights."""
         new = GroupSlack.at(self.best, plain=self.plain)
         new.reach = self.reach
-        kept = np.flatnonzero(self.alphas > 0)
-        for j in kept:
+        weighted = np.flatnonzero(self.alphas > 0)
+        for j in weighted:
             group, row = int(self.groups[j]), self.rows[j]
             new._sum_up(group, groups[group], row.outputs, row.scales)
-        new.alphas = self.alphas[kept]
-        if len(kept):
+        new.alphas = self.alphas[weighted]
+        if len(weighted):
             new.solve(len(groups), most_idle=IDLE)
         return new
 

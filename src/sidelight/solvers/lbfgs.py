@@ -1,25 +1,25 @@
-"""L-BFGS, and OWL-QN where there is an L1 norm.
+"""L-BFGS, and OWL-QN with an L1 norm.
 
-The problem:  min_w  F(w) = f(w) + c ‖w‖₁,   f smooth, known through its value and gradient; c = 0 unless given.
+The problem:  min_w  F(w) = f(w) + c ‖w‖₁,   f smooth, given by its value and gradient; c = 0 by default.
 
 With the last m steps s_i = w_{i+1} − w_i and y_i = ∇f(w_{i+1}) − ∇f(w_i), the direction is −H ∇f, where H is the BFGS
-matrix that m updates make of (s·y / y·y) I (Nocedal 1980; Liu and Nocedal 1989). It is a combination of the s_i, the
-y_i and ∇f whose coefficients need only their inner products (Chen, Wang and Zhou 2014): one pass over memory for the
-new products, one for the combination, both shared by threads.
+matrix after m updates of (s·y / y·y) I (Nocedal 1980; Liu and Nocedal 1989). It is a combination of the s_i, the y_i
+and ∇f whose coefficients need only their inner products (Chen, Wang and Zhou 2014): one pass over memory for the new
+products, and one for the combination, both in parallel threads.
 
-Line search, c = 0: the first step that falls enough and is not too short (weak Wolfe conditions, 1e-4 and 0.9), found
-by bracketing and cubic interpolation; the second condition gives s·y > 0. With c > 0 (Andrew and Gao 2007): the
-pseudo-gradient (the one of least size in the subdifferential) takes the gradient's place, the direction keeps its
-signs, and a step that leaves the orthant is projected onto its face; halve until it falls enough. A pair with
-s·y too small is not remembered.
+Line search, c = 0: the first step that decreases F enough and is not too short (weak Wolfe conditions, 1e-4 and 0.9),
+found by bracketing and cubic interpolation; the second condition gives s·y > 0. With c > 0 (Andrew and Gao 2007): the
+pseudo-gradient (the smallest element of the subdifferential) replaces the gradient, the direction keeps its signs, and
+a step that leaves the orthant is projected onto its face; the step is halved until F decreases enough. A pair with too
+small s·y is not stored.
 
-With scales d the run is over v with w = d · v: where d_k² is near the inverse of the Hessian's diagonal, far fewer
-iterations are needed (features differ in how often they occur by a factor of ten thousand).
+With scales d, the variables are v with w = d · v. If d_k² is near the inverse of the Hessian's diagonal, far fewer
+iterations are needed (frequencies of features differ by a factor of ten thousand).
 
 Stops when ‖pseudo-gradient‖ <= epsilon · max(1, ‖w‖), when F fell by less than delta, relatively, over the last
-`period` iterations (the rules of CRFsuite), or when no step falls. With a gap, also where ½ ‖∇F‖² < gap · |F|: where F
-is ½ ‖w‖² and convex functions besides, F − min F is no more than that. One iteration per call; all that it knows is in
-its state, so that it goes on to the same bits.
+`period` iterations (the rules of CRFsuite), or when no step decreases F. With a gap, also when ½ ‖∇F‖² < gap · |F|: if
+F is ½ ‖w‖² plus convex functions, F − min F is at most ½ ‖∇F‖². One iteration per call; the state is complete, so a
+resumed run gives the same bits.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from sidelight.solvers import lbfgs_kernels as kernels
 
 Evaluate = Callable[[Floats, Floats], float]  # weights, gradient to be written -> value
 
-ENOUGH = 1e-4  # a step must fall by this share of what the slope promises
-FLATTER = 0.9  # and leave at most this share of the slope
-SPAN = 65536  # weights that one thread does at a time
+ENOUGH = 1e-4  # a step must decrease F by this share of the decrease predicted by the slope
+FLATTER = 0.9  # and the new slope must be at most this share of the old one
+SPAN = 65536  # weights processed by one thread at a time
 
 
 @dataclass(frozen=True, slots=True)
 class LbfgsOptions:
-    """When to stop, and how much to remember."""
+    """When to stop, and how many pairs to store."""
 
     memory: int = 6  # m
     l1: float = 0.0  # c
@@ -87,7 +87,7 @@ class Lbfgs:
     def fresh(
         cls, start: Floats, options: LbfgsOptions, *, scales: Floats | None = None, n_jobs: int | None = None
     ) -> Lbfgs:
-        """A run that begins at some weights."""
+        """A run with initial weights."""
         rows, size = 2 * options.memory + 1, len(start)
         d = NO_FLOATS if scales is None else scales
         return cls(
@@ -103,12 +103,12 @@ class Lbfgs:
 
     @property
     def weights(self) -> Floats:
-        """w; not to be changed."""
+        """w; do not change it."""
         return self.point * self.scales if len(self.scales) else self.point
 
     @property
     def gradient_norm(self) -> float:
-        """Of the pseudo-gradient by w, at the weights now."""
+        """The norm of the pseudo-gradient with respect to w, at the current weights."""
         if len(self.scales) == 0:
             return float(np.sqrt(self.products[-1, -1]))
         by_weight = self.basis[-1] / self.scales
@@ -122,7 +122,7 @@ class Lbfgs:
             self._begin(evaluate)
             return self.value
         direction, slope = self._direction()
-        if slope >= 0.0:  # nothing to be gained but by forgetting
+        if slope >= 0.0:  # only dropping the stored pairs can help
             self.order.clear()
             direction, slope = self._direction()
         if not self._search(evaluate, direction, slope) and not self._afresh(evaluate):
@@ -133,13 +133,13 @@ class Lbfgs:
         return self.value
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """All that is needed to go on."""
+        """Everything needed to resume."""
         numbers = {name: getattr(self, name) for name in ("value", "order", "values", "iterations", "evaluations")}
         arrays = {name: getattr(self, name) for name in ("point", "gradient", "basis", "products", "scales")}
         return numbers | {"stopped": self.stopped}, arrays
 
     def resume(self, numbers: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        """Take up the state of an earlier run with the same options, over as many variables."""
+        """Resume from the state of an earlier run with the same options and number of variables."""
         for name in ("point", "gradient", "basis", "products"):
             setattr(self, name, array_like(arrays, name, getattr(self, name), finite=False))
         self.scales = array_like(arrays, "scales", self.scales)
@@ -161,7 +161,7 @@ class Lbfgs:
         self._check()
 
     def _evaluate(self, evaluate: Evaluate, point: Floats, gradient: Floats) -> float:
-        """F, and the gradient of f by v."""
+        """F, and the gradient of f with respect to v."""
         self.evaluations += 1
         if len(self.scales) == 0:
             value = evaluate(point, gradient)
@@ -171,7 +171,7 @@ class Lbfgs:
         return value + kernels.weighted_size(self.strengths, point) if len(self.strengths) else value
 
     def _afresh(self, evaluate: Evaluate) -> bool:
-        """Search along the gradient itself, if what was remembered led nowhere."""
+        """Search along the gradient itself, if the quasi-Newton direction failed."""
         if not self.order:
             return False
         self.order.clear()
@@ -220,7 +220,7 @@ class Lbfgs:
         return direction, inner(direction, self.basis[last])
 
     def _search(self, evaluate: Evaluate, direction: Floats, slope: float) -> bool:
-        """Move along the direction; False, and nothing moved, if no step falls."""
+        """Move along the direction; False, without a move, if no step decreases F."""
         if not slope < 0.0:
             return False
         length = float(np.sqrt(inner(direction, direction)))
@@ -272,7 +272,7 @@ class Lbfgs:
         return None
 
     def _remember(self, point: Floats, gradient: Floats) -> int | None:
-        """Keep the new pair instead of the oldest, unless it says nothing about curvature."""
+        """Store the new pair instead of the oldest, unless it has no information about curvature."""
         memory = self.options.memory
         full = len(self.order) == memory
         slot = self.order[0] if full else next(i for i in range(memory) if i not in self.order)
@@ -287,7 +287,7 @@ class Lbfgs:
         return slot
 
     def _refresh(self, slot: int | None) -> None:
-        """The pseudo-gradient at the weights now, and the inner products with it and with a new pair."""
+        """Update the pseudo-gradient at the current weights, and the inner products with it and with a new pair."""
         memory = self.options.memory
         last = 2 * memory
         if len(self.strengths):
@@ -295,10 +295,12 @@ class Lbfgs:
         else:
             self.basis[last] = self.gradient
         changes = [memory + i for i in self.order]
-        wanted = [(last, last), *((last, i) for i in [*self.order, *changes])]
+        products = [(last, last), *((last, i) for i in [*self.order, *changes])]
         if slot is not None:
-            wanted += [(slot, i) for i in changes] + [(memory + slot, i) for i in [*changes, *self.order] if i != slot]
-        pairs = np.array(wanted, dtype=np.int64)
+            products += [(slot, i) for i in changes] + [
+                (memory + slot, i) for i in [*changes, *self.order] if i != slot
+            ]
+        pairs = np.array(products, dtype=np.int64)
 
         def run(lo: int) -> Floats:
             out = np.zeros(len(pairs))
@@ -307,7 +309,7 @@ class Lbfgs:
 
         total = np.zeros(len(pairs))
         for part in threads(run, range(0, self.basis.shape[1], SPAN), n_jobs=self.n_jobs):
-            total += part  # in the order of the spans, so that threads do not matter
+            total += part  # in the order of the spans, so the result does not depend on threads
         self.products[pairs[:, 0], pairs[:, 1]] = total
         self.products[pairs[:, 1], pairs[:, 0]] = total
 
@@ -319,7 +321,7 @@ def _strengths(options: LbfgsOptions, size: int, scales: Floats) -> Floats:
 
 
 def _between(low: float, f: float, slope: float, high: float, g: float, other: float) -> float:
-    """The lowest point of the cubic through two points and slopes, kept well inside."""
+    """The minimum of the cubic through two points and slopes, kept well inside the interval."""
     width = high - low
     best = low + 0.5 * width
     if np.isfinite(g) and np.isfinite(other):

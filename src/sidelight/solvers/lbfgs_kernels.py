@@ -1,11 +1,11 @@
-"""Passes over long vectors for L-BFGS and OWL-QN, each of them once over memory."""
+"""Operations on long vectors for L-BFGS and OWL-QN, each with one pass over memory."""
 
 from __future__ import annotations
 
 from sidelight.core.arrays import Floats, Ints
 from sidelight.core.kernels import inner, kernel
 
-CHUNK = 1024  # weights at once, so that every row's piece stays in the cache
+CHUNK = 1024  # weights at a time, so that every row's piece stays in the cache
 
 
 @kernel
@@ -58,7 +58,7 @@ def pseudo_gradient(point: Floats, gradient: Floats, strengths: Floats, out: Flo
 
 @kernel
 def keep_signs(direction: Floats, pseudo: Floats) -> None:
-    """A coordinate that does not go downhill stays."""
+    """Set coordinates of the direction that do not go downhill to 0."""
     for k in range(direction.shape[0]):
         if direction[k] * pseudo[k] >= 0.0:
             direction[k] = 0.0
@@ -66,7 +66,7 @@ def keep_signs(direction: Floats, pseudo: Floats) -> None:
 
 @kernel
 def move_in_orthant(point: Floats, direction: Floats, pseudo: Floats, step: float, out: Floats) -> float:
-    """A step that stops where a weight would change its sign; returns pseudo-gradient · (step made)."""
+    """A step in which each weight stops at a change of sign; returns pseudo-gradient · (actual step)."""
     promised = 0.0
     for k in range(point.shape[0]):
         orthant = point[k] if point[k] != 0.0 else -pseudo[k]

@@ -1,22 +1,23 @@
-"""MIRA and passive–aggressive learning: the least change of the weights that does justice to one example at a time.
+"""MIRA and passive–aggressive learning: the smallest change of the weights that satisfies one example at a time.
 
-With example (x, y), its k best outputs ŷ_j, slopes s_j = Φ(x, ŷ_j) − Φ(x, y) and margins m_j, the weights go from w to
+With example (x, y), its k best outputs ŷ_j, slopes s_j = Φ(x, ŷ_j) − Φ(x, y) and margins m_j, the weights change from w
+to
 
     MIRA, PA-I   argmin_w' ½ ‖w' − w‖² + C ξ       m_j + s_j · w' <= ξ for all j,  ξ >= 0
     PA           argmin_w' ½ ‖w' − w‖²             m_j + s_j · w' <= 0 for all j
     PA-II        argmin_w' ½ ‖w' − w‖² + C ξ²      m_j + s_j · w' <= ξ for all j
 
 With one output and v = m + s · w > 0 this is w' = w − τ s with τ = min(C, v / ‖s‖²), v / ‖s‖² and
-v / (‖s‖² + 1/(2C)). With more, it is a small problem in the dual, solved by steps of two variables. C is multiplied by
-the weight of the example.
+v / (‖s‖² + 1/(2C)). With more outputs, it is a small problem in the dual, solved by steps of two variables. C is
+multiplied by the weight of the example.
 
 MIRA: Crammer and Singer 2003, with k best outputs McDonald, Crammer and Pereira 2005. Passive–aggressive: Crammer,
-Dekel, Keshet, Shalev-Shwartz and Singer 2006, who take for ŷ the output that is predicted ("prediction") or the one
-with the largest loss ("max_loss", the best of score plus cost), and for m the square root of its cost ("root"); the
-cost itself ("cost") is the usual choice, and the only one of which the largest loss can be found.
+Dekel, Keshet, Shalev-Shwartz and Singer 2006, who use as ŷ the predicted output ("prediction") or the one with the
+largest loss ("max_loss", the best of score plus cost), and as m the square root of its cost ("root"). The cost itself
+("cost") is the usual choice, and the only one for which the output with the largest loss can be found.
 
 The result is the average of the weights before the first and after each example. Stops after the given number of
-epochs, or after one that moved nothing.
+epochs, or after one without changes.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from sidelight.core.file_contents import array_like, number_of
 
 @dataclass(frozen=True, slots=True)
 class MiraOptions:
-    """Which change of the weights, for which outputs."""
+    """The kind of update, and the outputs to learn from."""
 
     rule: Literal["MIRA", "PA", "PA-I", "PA-II"] = "MIRA"
     k: int = 1  # MIRA only
@@ -52,20 +53,20 @@ class MiraOptions:
         check_outputs(self.outputs, self.margin)
 
     def caps(self, importance: Floats) -> Floats:
-        """The largest τ (in sum) of every example. # [N]"""
+        """The maximum τ (in sum) of every example. # [N]"""
         if self.rule in ("PA", "PA-II"):
             return np.where(importance > 0.0, np.inf, 0.0)
         return self.aggressiveness * importance
 
     def eases(self, importance: Floats) -> Floats:
-        """What is added to ‖s‖². # [N]"""
+        """The term added to ‖s‖². # [N]"""
         if self.rule != "PA-II":
             return np.zeros(len(importance))
         return 0.5 / (self.aggressiveness * np.maximum(importance, 1e-300))
 
 
 def check_outputs(outputs: str, margin: str) -> None:
-    """Raise `ValueError` where there is no such output or margin."""
+    """Raise `ValueError` for an unknown kind of output or margin."""
     if outputs not in ("max_loss", "prediction"):
         raise ValueError(f"outputs is {outputs!r}; give 'max_loss' or 'prediction'")
     if margin not in ("cost", "root"):
@@ -92,7 +93,7 @@ class MiraEpoch(Protocol):
 
 @dataclass(slots=True)
 class Mira:
-    """Weights, the sums that give their average, and the number of examples seen plus one."""
+    """Weights, the sums for their average, and the number of examples seen plus one."""
 
     weights: Floats
     totals: Floats
@@ -108,7 +109,7 @@ class Mira:
         return cls(np.zeros(size), np.zeros(size), options)
 
     def epoch(self, run: MiraEpoch, count: int, rng: np.random.Generator) -> int:
-        """One pass in random order; returns the number of examples that moved the weights."""
+        """One pass in random order; returns the number of examples that changed the weights."""
         moved, self.clock = run(
             order=rng.permutation(count),
             weights=self.weights,
@@ -125,10 +126,10 @@ class Mira:
         return np.asarray(self.weights - self.totals / self.clock)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What is needed to go on."""
+        """The state for a checkpoint."""
         return {"clock": self.clock}, {"weights": self.weights, "totals": self.totals}
 
     def resume(self, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """From what `state` gave."""
+        """Restore the result of `state`."""
         self.weights, self.totals = (array_like(arrays, name, getattr(self, name)) for name in ("weights", "totals"))
         self.clock = number_of(values, "clock", low=1.0)

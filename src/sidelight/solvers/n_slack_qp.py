@@ -1,11 +1,11 @@
-"""Cutting planes with one slack per term, where every working set is solved to the optimum.
+"""Cutting planes with one slack per term; every working set is solved to the optimum.
 
 The problem:  min_w P(w) = ½ ‖w‖² + Σ_i C_i max(0, v_i(w))^p  with v_i(w) = max over outputs, offset + slope · w.
 
-A round finds the worst output of every term, adds those that are violated by more than ε over the cuts that a term has
-already, and solves the dual of all cuts to high precision over their Gram matrix (`block_qp`): Algorithm 1 of
+A round finds the worst output of every term, adds the cuts that are violated by ε more than the term's existing cuts,
+and solves the dual of all cuts to high precision over their Gram matrix (`block_qp`). This is Algorithm 1 of
 Tsochantaridis, Joachims, Hofmann and Altun (2005), with all terms between two solves. Memory grows with the square of
-the number of cuts: this is the exact reference for small problems, `cutting_plane` is for large ones.
+the number of cuts: this solver is the exact reference for small problems; `cutting_plane` is for large ones.
 
 The dual value D of a round's working set is a lower bound, D <= min P <= P(w). Stops when P − D <= tolerance · P.
 """
@@ -27,15 +27,15 @@ from sidelight.objective.cuts import Terms, total_loss
 from sidelight.solvers.duals.block_qp import solve
 from sidelight.solvers.duals.solver_round import GapSolver, SolverRound
 
-PRECISE = 1e-10  # to which a working set is solved, relative to its largest offset
+PRECISE = 1e-10  # precision of a working set's solution, relative to its largest offset
 
 
 @dataclass(slots=True)
 class NSlackQP(GapSolver):
-    """The cuts so far, their Gram matrix and dual variables, and the weights they make."""
+    """The cuts so far, their Gram matrix and dual variables, and the resulting weights."""
 
     weights: Floats
-    best: Floats  # weights of the lowest primal value met
+    best: Floats  # weights of the lowest primal value so far
     power: int
     terms: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # [J] the term of each cut
     offsets: Floats = field(default_factory=lambda: np.zeros(0))  # [J]
@@ -48,7 +48,7 @@ class NSlackQP(GapSolver):
 
     @classmethod
     def fresh(cls, size: int, *, power: int) -> NSlackQP:
-        """No cuts yet; the weights are zero. `power` is 1 for the hinge and 2 for its square."""
+        """A solver without cuts and with zero weights. `power` is 1 for the hinge and 2 for its square."""
         if power not in (1, 2):
             raise ValueError(f"power is {power}; give 1 or 2")
         return cls(np.zeros(size), np.zeros(size), power)
@@ -101,7 +101,7 @@ class NSlackQP(GapSolver):
             self.weights[self.slopes.indices[part]] -= self.alphas[j] * self.slopes.values[part]
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Arrays that hold everything, for a checkpoint."""
+        """The complete state as arrays, for a checkpoint."""
         return {
             "weights": self.weights,
             "best": self.best,
@@ -116,7 +116,9 @@ class NSlackQP(GapSolver):
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], n_terms: int) -> None:
-        """Take up such arrays, of a problem with so many terms; raises `ModelFileError` where they make no sense."""
+        """Restore the state from such arrays, for a problem with `n_terms` terms; raises `ModelFileError` if they are
+        invalid.
+        """
         most = len(self.weights) - 1
         self.weights, self.best = (array_like(arrays, name, self.weights) for name in ("weights", "best"))
         self.terms = array_of(arrays, "terms", np.int64, [None], low=0, high=n_terms - 1)

@@ -2,14 +2,14 @@
 
 The problem:  min_w P(w) = ½ ‖w‖² + R(w),  R(w) = Σ_i C_i max(0, v_i(w)),  v_i(w) = max offset + slope · w over outputs.
 
-An iteration finds the worst output of every term at the current weights and adds them up to one constraint
+An iteration finds the worst output of every term at the current weights, and sums them to one constraint
 R(w') >= b + g · w', tight at w: b = Σ C_i offset_i and g = Σ C_i slope_i over the terms with v_i(w) > 0. Then it solves
 the model of all constraints (`duals.summed_cuts`, of one group), whose value D is a lower bound: D <= min P <= P(w).
 
-With a cache (Joachims, Finley and Yu 2009, like the method) every term remembers the outputs that were its worst in the
-last `remember` iterations with inference. A constraint made from these alone needs no inference; it is used if it is
+With a cache (Joachims, Finley and Yu 2009, as the method itself), every term stores its worst outputs of the last
+`remember` iterations with inference. A constraint made from these alone needs no inference. It is used if it is
 violated by at least `promise` of the last gap, at most `most_cached` times in a row. Constraints without weight for
-`idle` iterations are dropped: that leaves the weights and D as they are.
+`idle` iterations are dropped; this does not change the weights and D.
 
 Stops when P − D <= tolerance · P.
 """
@@ -36,7 +36,7 @@ from sidelight.solvers.duals.summed_cuts import SummedCuts
 
 @dataclass(frozen=True, slots=True)
 class OneSlackOptions:
-    """What is remembered, and for how long."""
+    """What is cached, and for how long."""
 
     remember: int = 10  # iterations with inference whose outputs are cached; 0 for no cache
     promise: float = 0.3
@@ -50,9 +50,9 @@ class OneSlackOptions:
 
 @dataclass(slots=True)
 class OneSlack(SummedCuts, GapSolver):
-    """The constraints so far, the weights they make, and the best weights."""
+    """The constraints so far, their weights, and the best weights."""
 
-    best: Floats  # weights of the lowest primal value met
+    best: Floats  # weights of the lowest primal value so far
     options: OneSlackOptions
     cache: list[Cuts] = field(default_factory=list)  # oldest first
     cached_in_a_row: int = 0
@@ -62,11 +62,11 @@ class OneSlack(SummedCuts, GapSolver):
 
     @classmethod
     def fresh(cls, size: int, options: OneSlackOptions | None = None) -> OneSlack:
-        """No constraints yet; the weights are zero."""
+        """A solver without constraints and with zero weights."""
         return cls(np.zeros(size), np.zeros(size), OneSlackOptions() if options is None else options)
 
     def round(self, terms: Terms, *, infer: bool = False) -> PartialSolverRound:
-        """One iteration, see the module's text; with inference in any case if asked for."""
+        """One iteration, see the module's docstring; `infer` forces inference."""
         cut = None if infer or not self._may_use_cache() else self._from_cache(terms)
         slack = max(0.0, float(np.max(self._values(), initial=0.0)))
         primal = None
@@ -106,25 +106,25 @@ class OneSlack(SummedCuts, GapSolver):
         return primal, inner(scales, cuts.offsets), slope
 
     def _from_cache(self, terms: Terms) -> tuple[float, float, Floats] | None:
-        """The value, offset and slope of the constraint that the cache gives, if there is one."""
+        """The value, offset and slope of the constraint from the cache, if there is one."""
         if not self.cache:
             return None
         best = np.zeros(len(terms))
-        chosen = np.full(len(terms), -1)  # number of the cached iteration
+        iterations = np.full(len(terms), -1)  # number of the cached iteration
         values = [cuts.offsets + cuts.slopes.dot(self.weights) for cuts in self.cache]
         for number, cuts in enumerate(self.cache):
             higher = values[number] > best[cuts.terms]
             best[cuts.terms[higher]] = values[number][higher]
-            chosen[cuts.terms[higher]] = number
+            iterations[cuts.terms[higher]] = number
         offset, slope = 0.0, np.zeros(len(self.weights))
         for number, cuts in enumerate(self.cache):
-            scales = np.where(chosen[cuts.terms] == number, terms.prices[cuts.terms], 0.0)
+            scales = np.where(iterations[cuts.terms] == number, terms.prices[cuts.terms], 0.0)
             offset += inner(scales, cuts.offsets)
             _add_rows(cuts.slopes.indptr, cuts.slopes.indices, cuts.slopes.values, scales, slope)
         return inner(terms.prices, best), offset, slope
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Arrays that hold everything, for a checkpoint."""
+        """The complete state as arrays, for a checkpoint."""
         numbers = np.array([self.best_primal, self.dual, self.gap, self.cached_in_a_row, len(self.cache)])
         arrays = {**self.constraints(), "weights": self.weights, "best": self.best, "numbers": numbers}
         for number, cuts in enumerate(self.cache):
@@ -138,7 +138,9 @@ class OneSlack(SummedCuts, GapSolver):
         return arrays
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], n_terms: int) -> None:
-        """Take up such arrays, of a problem with so many terms; raises `ModelFileError` where they make no sense."""
+        """Restore the state from such arrays, for a problem with `n_terms` terms; raises `ModelFileError` if they are
+        invalid.
+        """
         most = len(self.weights) - 1
         self.weights, self.best = (array_like(arrays, name, self.weights) for name in ("weights", "best"))
         self.take_up(arrays, 1)
@@ -151,7 +153,7 @@ class OneSlack(SummedCuts, GapSolver):
 
 
 def _stored_cuts(arrays: Mapping[str, NDArray[Any]], n_terms: int, most: int) -> Cuts:
-    """Cuts of a checkpoint, with entries up to `most`."""
+    """Cuts from a checkpoint, with entries up to `most`."""
     terms = array_of(arrays, "terms", np.int64, [None], low=0, high=n_terms - 1)
     indices = array_of(arrays, "indices", np.int32, [None], low=0, high=most)
     indptr = stored_offsets(arrays, "indptr", count=len(terms), total=len(indices))

@@ -1,9 +1,9 @@
 """The averaged structured perceptron.
 
-No objective: on every mistake the weights move by Φ(x, y) − Φ(x, ŷ), ŷ the best output under the weights of that
-moment. The result is the average of the weights over all examples and epochs (Collins 2002; Freund and Schapire
-1999): of the N + 1 vectors before the first and after each of N examples, divided by their number (Chang's thesis,
-Algorithms 2 and 3, prints another divisor).
+There is no objective: on every mistake, Φ(x, y) − Φ(x, ŷ) is added to the weights, where ŷ is the best output under the
+current weights. The result is the average of the weights over all examples and epochs (Collins 2002; Freund and
+Schapire 1999): the mean of the N + 1 vectors before the first and after each of N examples (Chang's thesis, Algorithms
+2 and 3, prints another divisor).
 
 Stops after the given number of epochs, or after one without a mistake.
 """
@@ -22,7 +22,7 @@ Epoch = Callable[[Ints, Floats32, Floats, float], tuple[int, float]]  # order, w
 
 @dataclass(slots=True)
 class Perceptron:
-    """Weights, the sums that give their average, and the number of examples seen plus one."""
+    """Weights, the sums for their average, and the number of examples seen plus one."""
 
     weights: Floats32
     totals: Floats
@@ -44,7 +44,7 @@ class Perceptron:
         return average
 
     def turn_into_average(self) -> Floats:
-        """The average of all weights, in the memory of the totals: this object is of no use afterwards."""
+        """The average of all weights, in the memory of the totals; this object is unusable afterwards."""
         average, self.totals = self.totals, np.zeros(0)
         average /= -self.clock
         average += self.weights
@@ -52,7 +52,7 @@ class Perceptron:
 
     @classmethod
     def going_on(cls, weights: Floats32, average: Floats, clock: float) -> Perceptron:
-        """The perceptron that had come to these weights and this average."""
+        """The perceptron with these weights and this average, to continue training."""
         totals = weights - average
         totals *= clock
         return cls(weights, totals, clock)

@@ -6,15 +6,15 @@ The problem:  min_w  ½ λ ‖w‖² + Σ_i C_i ℓ_i(w).  Divided by N times th
     w ← (1 − η_t μ) w − η_t c_i ∇ℓ_i(w),        η_t = 1 / (μ (t_0 + t))
 
 (Bottou 2010, the rule of CRFsuite's trainer as well). t_0 sets the first step, which is found on a sample: starting
-from 0.1 it is halved or doubled as long as one pass over the sample leaves a smaller objective of the sample, and
-halved in any case until a pass leaves a smaller one than standing still.
+from 0.1, it is halved or doubled as long as one pass over the sample reaches a smaller objective of the sample. In any
+case it is halved until a pass improves on the initial weights.
 
-Where prices are high μ is small and the steps fall slowly: the weights swing about the minimum for many epochs. Their
-average does not. It is that of the weights since the last epoch whose number was a power of two, between half of them
-and all (Rakhlin, Shamir and Sridharan 2012), looked at some times an epoch.
+With high prices, μ is small and the steps shrink slowly: the weights oscillate around the minimum for many epochs.
+Their average does not. It covers the weights since the last epoch whose number was a power of two, so between half of
+all epochs and all of them (Rakhlin, Shamir and Sridharan 2012), sampled several times per epoch.
 
-No stopping rule of its own: the caller reads the objective after each epoch, of the weights and of the average, and
-may halve the steps, which is a larger t_0.
+There is no stopping rule: after each epoch, the caller computes the objective of the weights and of the average, and
+may halve the steps by a larger t_0.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from sidelight.core.kernels import inner
 SAMPLE = 1000
 FIRST = 0.1
 TRIALS = 10
-HALVINGS = 60  # of the first step, where all larger ones do harm
-LOOKS = 16  # at the weights in an epoch, for their average
+HALVINGS = 60  # maximum halvings of the first step
+LOOKS = 16  # samples of the weights per epoch, for their average
 
 
 class OnlineProblem(Protocol):
-    """Losses that can be descended one input at a time; w = scale · v."""
+    """Losses that can be minimised one input at a time; w = scale · v."""
 
     def __len__(self) -> int: ...
 
     @property
     def size(self) -> int:
-        """Of v."""
+        """The size of v."""
         ...
 
     def order(self, rng: np.random.Generator) -> Ints:
-        """All inputs in a random order; any order may be asked for, but this one is quick to go through."""
+        """All inputs in a random order; any order is allowed, but this one is fast to process."""
         ...
 
     def epoch(
@@ -64,18 +64,18 @@ class Sgd:
     scale: float = 1.0
     clock: float = 0.0  # t_0 + t; 0 before t_0 is known
     epochs: int = 0
-    total: Floats = field(default_factory=lambda: np.zeros(0))  # Σ w over the looks since a power of two
+    total: Floats = field(default_factory=lambda: np.zeros(0))  # Σ w over the samples since a power of two
     looks: int = 0
 
     @classmethod
     def fresh(cls, problem: OnlineProblem, start: Floats, *, decay: float) -> Sgd:
-        """A run that begins at v = start; `decay` is μ and must be positive."""
+        """A run from v = start; `decay` is μ and must be positive."""
         if not decay > 0:
             raise ValueError(f"decay is {decay}; stochastic gradient descent needs an L2 norm")
         return cls(start.copy(), decay)
 
     def epoch(self, problem: OnlineProblem, rng: np.random.Generator) -> float:
-        """One pass in random order; returns Σ c_i ℓ_i as met on the way."""
+        """One pass in random order; returns Σ c_i ℓ_i, each before its step."""
         if self.clock == 0.0:
             self.clock = 1.0 / (self.decay * self.calibrated(problem, rng))
         if self.epochs & (self.epochs - 1) == 0:
@@ -91,7 +91,7 @@ class Sgd:
         return loss
 
     def halve(self) -> None:
-        """Steps half as long from now on."""
+        """Halve the steps from now on."""
         self.clock *= 2.0
 
     def average(self) -> Floats:
@@ -99,7 +99,7 @@ class Sgd:
         return self.total / self.looks if self.looks else self.scale * self.v
 
     def calibrated(self, problem: OnlineProblem, rng: np.random.Generator) -> float:
-        """The first step η that does best in one pass over a sample."""
+        """The first step η that is best in one pass over a sample."""
         sample = problem.order(rng)[:SAMPLE]
         still = self._objective(problem, sample, self.v, self.scale)
         tried = {FIRST: self._after(problem, sample, FIRST)}

@@ -5,30 +5,30 @@ by Σ C, with λ = 1 / Σ C and N terms:
 
     min_w  ½ λ ‖w‖² + (1/N) Σ_i r_i ℓ(v_i(w)),      r_i = N C_i / Σ C.
 
-Step t = 1, 2, … looks at one term (each once an epoch, in random order) and goes
+Step t = 1, 2, … uses one term (each once per epoch, in random order):
 
     w ← (1 − 1/t) w − r_i g slope_i / (λ t)
 
-where slope_i is that of the term's worst output. For the hinge g is ℓ'(v_i(w)), 1 where it is violated and else 0
-(Pegasos; Shalev-Shwartz, Singer, Srebro and Cotter 2011). Steps as long as the first ones would throw the others far
-off, the more so the larger their gradients; so their g is ℓ' at the weights after the step, where the output's
-violation is v − g r_i ‖slope_i‖² / (λ t), v being that of (1 − 1/t) w: an implicit step (Kulis and Bartlett 2010).
+where slope_i is the slope of the term's worst output. For the hinge, g is ℓ'(v_i(w)): 1 if it is violated, else 0
+(Pegasos; Shalev-Shwartz, Singer, Srebro and Cotter 2011). For the other losses, the long first steps would overshoot,
+the more the larger their gradients are. So their g is ℓ' at the weights after the step, where the output's violation is
+v − g r_i ‖slope_i‖² / (λ t), with v the violation at (1 − 1/t) w: an implicit step (Kulis and Bartlett 2010).
 
-So w = u / (λ t) where u = −Σ r_i g slope_i over the steps, and only u is moved. With `project` the weights are drawn
-back to the ball that must hold the optimum, ‖w‖² <= P(0) for the hinge and 2 P(0) for the others, for which u has one
-more factor.
+So w = u / (λ t) where u = −Σ r_i g slope_i over the steps, and only u is updated. With `project`, the weights are
+projected onto a ball that contains the optimum, ‖w‖² <= P(0) for the hinge and 2 P(0) for the others; for this, u has
+one more factor.
 
 The result is an average: of all weights, w_t with weight t ("weighted"; Lacoste-Julien, Schmidt and Bach 2012), of the
 weights since the last epoch whose number was a power of two ("suffix"; between half of them and all; Rakhlin, Shamir
 and Sridharan 2012), or the last weights ("last").
 
-After whole epochs the weights are a dual point too: a term's outputs have, of its price, the mean a_i of its g (times
-what projections left of it), spread over the outputs it then had. So
+After complete epochs, the weights are a dual point too: the outputs of a term share the fraction a_i of its price,
+where a_i is the mean of its g (times the factors of later projections). So
 
     D = (1 / (λ t)) Σ r_i g Δ_i over the steps  −  ½ ‖w‖²  −  Σ_i C_i ℓ*(a_i)
 
-bounds P from below, and training stops when the lowest P met is within tolerance · P of the highest D met. Both are
-measured every `every` epochs.
+bounds P from below, and training stops when the lowest P so far is within tolerance · P of the highest D so far. Both
+are measured every `every` epochs.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Subgradient(GapSolver):
     decay: float  # λ
     radius: float
     random: Keys  # [1]
-    best: Floats  # weights of the lowest primal value met
+    best: Floats  # weights of the lowest primal value so far
     clock: Clock = field(default_factory=Clock)
     rounds: int = 0
     best_primal: float = np.inf
@@ -102,7 +102,7 @@ class Subgradient(GapSolver):
 
     @classmethod
     def fresh(cls, size: int, terms: Terms, options: SubgradientOptions, *, power: int = 1) -> Subgradient:
-        """A run that begins at zero; raises `ValueError` if all prices are 0."""
+        """A run from zero weights; raises `ValueError` if all prices are 0."""
         price = float(terms.prices.sum())
         if not price > 0.0:
             raise ValueError("all prices are 0, so subgradient has nothing to learn from; give prices above 0")
@@ -128,17 +128,17 @@ class Subgradient(GapSolver):
         return self.clock.shrink / (self.decay * max(self.clock.steps, 1.0))
 
     def weights(self) -> Floats:
-        """The weights now."""
+        """The current weights."""
         return self.vector * self.scale
 
     def result(self) -> Floats:
-        """The average that was asked for, or the weights now."""
+        """The selected average, or the current weights."""
         if self.options.average == "last" or self.clock.weight == 0.0:
             return self.weights()
         return (self.vector * self.clock.scales - self.totals) / self.clock.weight
 
     def round(self, epoch: SubgradientEpoch, terms: Terms, *, measure: bool = False) -> PartialSolverRound:
-        """One epoch in random order, and where it is time, or asked for, a measurement."""
+        """One epoch in random order and, if due or requested, a measurement."""
         if self.options.average == "suffix" and self.rounds & (self.rounds - 1) == 0:
             self.totals[:] = 0.0
             self.clock = self.clock._replace(scales=0.0, weight=0.0)
@@ -166,7 +166,7 @@ class Subgradient(GapSolver):
         return PartialSolverRound(primal, self.best_dual)
 
     def _dual(self, prices: Floats) -> float:
-        """The dual value of the weights now; whole epochs lie behind them."""
+        """The dual value of the current weights, after complete epochs."""
         weights = self.weights()
         paid = prices * self.shares * (self.clock.shrink * len(prices) / self.clock.steps)
         value = self.clock.offset * self.scale - 0.5 * inner(weights, weights)
@@ -174,11 +174,11 @@ class Subgradient(GapSolver):
 
     @property
     def gap(self) -> float:
-        """Between the lowest primal and the highest dual value met."""
+        """The difference between the lowest primal and the highest dual value so far."""
         return self.best_primal - self.best_dual
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Arrays that hold everything, for a checkpoint."""
+        """The complete state as arrays, for a checkpoint."""
         return {
             "vector": self.vector,
             "totals": self.totals,
@@ -190,7 +190,7 @@ class Subgradient(GapSolver):
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], n_terms: int) -> None:
-        """Take up such arrays, of a problem of the same size."""
+        """Restore the state from such arrays, for a problem of the same size."""
         for name in ("vector", "totals", "shares", "random", "best"):
             setattr(self, name, array_like(arrays, name, getattr(self, name)))
         self.clock = Clock(*array_of(arrays, "clock", np.float64, [len(self.clock)], low=0.0).tolist())
@@ -200,5 +200,5 @@ class Subgradient(GapSolver):
 
 
 def rates_of(prices: Floats) -> Floats:
-    """r: the prices, so scaled that their mean is 1."""
+    """r: the prices, scaled to mean 1."""
     return np.asarray(prices * (len(prices) / prices.sum()))

@@ -1,4 +1,4 @@
-"""How dynamic programs choose on the way back: what is best, one of all that are, or a draw by what each is worth."""
+"""Choices in the backward pass of dynamic programs: the best, one of all best, or a random draw by weight."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sidelight.core.kernels import inner_kernel, uniform
 
 @inner_kernel
 def highest(values: Floats) -> float:
-    """The highest number, or -inf where there is none."""
+    """The highest number, or -inf if there is none."""
     top = -np.inf
     for value in values:
         top = max(top, value)
@@ -26,14 +26,14 @@ def drawn(weights: Floats, state: Keys) -> int:
     for weight in weights:
         total += weight
     left = uniform(state) * total
-    chosen = 0
+    choice = 0
     for k in range(weights.shape[0]):
         if weights[k] > 0.0:
-            chosen = k
+            choice = k
             left -= weights[k]
             if left < 0.0:
                 break
-    return chosen
+    return choice
 
 
 @inner_kernel

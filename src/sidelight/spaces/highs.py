@@ -1,6 +1,6 @@
-"""Linear and integer programs, solved by HiGHS as SciPy brings it.
+"""Linear and integer programs, solved by HiGHS through SciPy.
 
-    max  constant + gain · c     over  low <= A c <= high,  0 <= c <= upper,  c whole where asked
+    max  constant + gain · c     over  low <= A c <= high,  0 <= c <= upper,  c integer if required
 
 SciPy is loaded when the first program is solved.
 """
@@ -34,7 +34,7 @@ class LinearProgram:
     high: Floats  # [R]
 
     def rows_from(self, first: int) -> LinearProgram:
-        """The same without the rows before the first."""
+        """The same program without the first rows."""
         at = self.starts[first:]
         entries = slice(int(at[0]), None)
         return replace(
@@ -49,7 +49,7 @@ class LinearProgram:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimum:
-    """What HiGHS found; `point` is None where there is no point at all."""
+    """The result of HiGHS; `point` is None if there is no feasible point."""
 
     point: Floats | None  # [C]
     value: float
@@ -78,7 +78,7 @@ def with_rows(program: LinearProgram, rows: LinearRows, structural: int) -> Line
 
 
 def solve(program: LinearProgram, *, integer: bool, seconds: float = math.inf) -> Optimum:
-    """The best point; raises `Intractable` where HiGHS gives up or finds nothing in the time it has."""
+    """The best point; raises `Intractable` if HiGHS gives up or finds nothing in the time it has."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 

@@ -1,8 +1,8 @@
-"""The k best outputs of any structure that knows its best one (Lawler 1972).
+"""The k best outputs of any structure that can find its best one (Lawler 1972).
 
-What is left after an output is taken out of a set is, for every slot, the outputs that agree with it on the slots
-before and differ here: as many sets as there are slots, each with a best of its own. So every further output takes as
-many inferences as the input has slots; those of all inputs are made in one batch.
+Removing an output from a set leaves one subset per slot: the outputs that agree with it on all previous slots and
+differ at this one. Each subset has its own best output. So every further output needs as many inferences as the input
+has slots; those of all inputs are computed in one batch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Part(NamedTuple):
 
 
 def k_best(starts: Ints, scores: Floats, k: int, best: Best, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
-    """The k best outputs [k, T] and their scores [k, N]; labels −1 and score −inf where there are fewer."""
+    """The k best outputs [k, T] and their scores [k, N]; labels −1 and score −inf if there are fewer."""
     count = len(starts) - 1
     labels, values = np.full((k, int(starts[-1])), -1, dtype=np.int32), np.full((k, count), -np.inf)
     waiting: list[list[_Part]] = [[] for _ in range(count)]
@@ -67,7 +67,7 @@ def k_best(starts: Ints, scores: Floats, k: int, best: Best, *, n_jobs: int | No
 
 
 def _parts(first: _Part) -> list[Floats]:
-    """What is left of a set without its best, as scores: one set for each slot that was not fixed."""
+    """The subsets of a set without its best output, as scores: one for each slot that was not fixed."""
     parts, agreed = [], first.scores.copy()
     for slot in range(first.fixed, len(first.output)):
         choice = int(first.output[slot])

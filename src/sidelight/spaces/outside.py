@@ -21,7 +21,7 @@ from sidelight.spaces.chains.chain import AnyCost, Paths
 
 
 class Maskable(Protocol):
-    """What is asked of the space."""
+    """The protocol that the space must have."""
 
     @property
     def starts(self) -> Ints: ...
@@ -71,19 +71,19 @@ class Outside:
         return self.space.n_labels
 
     def inside(self, admitted: Bytes) -> Outside:
-        """Those within per-slot sets."""
+        """The outputs within per-slot sets."""
         return Outside.of(self.space.inside(admitted), self.candidates)
 
     def outside(self, admitted: Bytes) -> Outside:
         raise Intractable("outputs outside two sets of candidates are not looked for")
 
     def part(self, lo: int, hi: int) -> Outside:
-        """Those of the inputs lo..hi alone."""
+        """The space of the inputs lo..hi."""
         here = slice(int(self.starts[lo]), int(self.starts[hi]))
         return Outside(self.space.part(lo, hi), self.candidates[here], self.leaving[here])
 
     def take(self, which: Ints) -> Outside:
-        """Those of some of the inputs."""
+        """The space of some of the inputs."""
         slots = taken(self.starts, which)[1]
         return Outside(self.space.take(which), self.candidates[slots], self.leaving[slots])
 

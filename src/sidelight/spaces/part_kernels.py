@@ -54,15 +54,15 @@ def viterbi_parts(
             extra = node_cost[node_ptr[token] : node_ptr[token + 1]]
             row, last_values, now = scores[token - base], best[(t + 1) % 2], best[t % 2]
             advance_parts(earlier, names, parents, extra, transition, row, leaving, last_values, now, back[t])
-        chosen, values[i] = best_state(names, end, leaves, best[(last - first) % 2])
+        state, values[i] = best_state(names, end, leaves, best[(last - first) % 2])
         if values[i] == -np.inf:
             labels[first : last + 1] = 0
             continue
         for token in range(last, first - 1, -1):
             nodes = node_ptr[token + 1] - node_ptr[token]
-            labels[token] = label_of(chosen, node_label[node_ptr[token] : node_ptr[token + 1]], nodes)
+            labels[token] = label_of(state, node_label[node_ptr[token] : node_ptr[token + 1]], nodes)
             if token > first:
-                chosen = back[token - first, chosen]
+                state = back[token - first, state]
 
 
 @inline_kernel
@@ -104,7 +104,7 @@ def advance_parts(
         value = last[state]
         if value == -np.inf:
             continue
-        off = state >= 2 * before  # this part, if it goes on, has been left
+        off = state >= 2 * before  # this part, if it continues, has been left
         at = state % before if not off else -1
         step = transition[label_of(state, earlier, before)]
         if begins or not off:
@@ -151,7 +151,7 @@ def best_state(names: Ids, end: Floats, leaves: bool, now: Floats) -> tuple[int,
 
 @kernel
 def parts_left(starts: Ints, node_ptr: Ints, node_label: Ids, node_parent: Ids, labels: Ids, out: Floats) -> None:
-    """How many parts of each sequence are left by its labels."""
+    """The number of parts that the labels of each sequence leave."""
     for i in range(out.shape[0]):
         total = 0.0
         node = -1

@@ -1,9 +1,9 @@
-"""Candidates for local parts: single tokens with their labels, and chunks of tokens with the labelings they may have.
+"""Candidates for local parts: single tokens with their labels, and chunks of tokens with their labelings.
 
 The admitted outputs of a sequence are the product over its parts. A chunk's labelings form a trie; a token's nodes are
 the nodes of its part's trie at its depth, so for a part of one token they are just its candidate labels. A path either
-follows a node of every part to the end (it stays inside), or somewhere takes a label that its node does not go on
-with (it leaves that part). So a Viterbi over
+follows a node of every part to the end (it stays inside), or at some token takes a label that its node does not
+continue with (it leaves that part). So a Viterbi over
 
     (node, no part left yet),  (node, some earlier part left),  (label, this part left)
 
@@ -45,7 +45,7 @@ class Parts:
 
     @classmethod
     def of(cls, admitted: Bytes, chunks: Sequence[Labelings]) -> Parts:
-        """Single tokens by their candidate labels, save where chunks say more.
+        """Single tokens with their candidate labels, except in chunks.
 
         >>> chunk = Labelings(0, np.array([[0, 1], [1, 1]], dtype=np.int32))
         >>> parts = Parts.of(np.ones((3, 2), dtype=np.uint8), [chunk])
@@ -85,13 +85,13 @@ class Parts:
         return Parts(self.admitted[tokens], ptr, self.node_label[picked], self.node_parent[picked])
 
     def left(self, starts: Ints, labels: Ids) -> Floats:
-        """How many parts of each sequence its labels leave. # [N]"""
+        """The number of parts that the labels of each sequence leave. # [N]"""
         out = np.zeros(len(starts) - 1)
         parts_left(starts, self.node_ptr, self.node_label, self.node_parent, labels, out)
         return out
 
     def begins(self) -> NDArray[np.bool_]:
-        """Whether a part begins at each token; one without any candidate is a part of its own. # [T]"""
+        """Whether a part begins at each token; a token without candidates is a separate part. # [T]"""
         begins = np.ones(len(self.node_ptr) - 1, dtype=np.bool_)
         some = np.diff(self.node_ptr) > 0
         begins[some] = self.node_parent[self.node_ptr[:-1][some]] < 0

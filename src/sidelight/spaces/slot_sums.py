@@ -1,7 +1,7 @@
-"""Sums over the outputs of structures whose score is a sum over slots, from log-sums and the shares of choices.
+"""Sums over the outputs of structures whose score is a sum over slots, from log-sums and probabilities of choices.
 
-A structure that has them (inside–outside, the matrix-tree theorem, a forward–backward pass) says so once, in
-`sums_each`; likelihoods, their gradients and samples follow.
+A structure with sums (inside–outside, the matrix-tree theorem, a forward–backward pass) implements `sums_each`;
+likelihoods, their gradients and samples are derived from it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sidelight.spaces.slots import BatchedSlotSpace, SlotScores
 
 
 class SlotBeliefs(NamedTuple):
-    """What is believed of the outputs of a batch, each times a price."""
+    """Beliefs about the outputs of a batch, each times a price."""
 
     log_sums: Floats  # [N]
     slots: Floats  # [T, K]
@@ -31,7 +31,7 @@ class SummedSlotSpace(BatchedSlotSpace):
 
     @abstractmethod
     def sums_each(self, scores: Floats, *, shares: bool, n_jobs: int | None = None) -> tuple[Floats, Floats]:
-        """log Σ exp(score) of every input [N], −inf where it has no output, and p(slot has choice) [T, K].
+        """log Σ exp(score) of every input [N], −inf if it has no output, and p(slot has choice) [T, K].
 
         Scores are [T, K], some −inf; without `shares` the second may have no rows.
         """
@@ -71,7 +71,7 @@ class SummedSlotSpace(BatchedSlotSpace):
             levels = np.cumsum(here, axis=1)
             drawn = (levels > rng.random(len(slots))[:, None] * levels[:, -1:]).argmax(axis=1)
             labels[slots] = drawn
-            kept = block[slots, drawn]
+            samples = block[slots, drawn]
             block[slots] = -np.inf
-            block[slots, drawn] = kept
+            block[slots, drawn] = samples
         return labels

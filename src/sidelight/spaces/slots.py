@@ -1,13 +1,13 @@
-"""A space for structures that know one thing: the best choices of an input's slots, given a score of each choice.
+"""Spaces for structures with one operation: the best choices of an input's slots, given a score of each choice.
 
     score(y) = Σ_slots s[slot, y_slot]      over the y that the structure allows
 
-Matchings, trees of heads, permutations are such structures. What else learners ask for follows from the best output:
-costs and bonuses are added to scores, choices that are clamped or not candidates have −inf, an output is in the space
-where it is best among itself alone, the outputs outside candidates are the best of as many runs as there are slots, and
-so is every further one of the k best (`lawler`).
+Matchings, trees of heads and permutations are such structures. All other operations are derived from the best output:
+costs and bonuses are added to scores; excluded choices have −inf; an output is in the space if it is the best when all
+others are excluded; the best output outside candidates, and every further one of the k best (`lawler`), is the best of
+one run per slot.
 
-`SlotSpace` asks for the best output of one input, `BatchedSlotSpace` for those of a batch, as kernels give them.
+`SlotSpace` needs the best output of one input; `BatchedSlotSpace` needs those of a batch, for example from a kernel.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SlotScores:
 
 @dataclass(frozen=True)
 class BatchedSlotSpace(ABC):
-    """The outputs of a batch; a subclass says what the best ones are."""
+    """The outputs of a batch; a subclass computes the best ones."""
 
     starts: Ints  # [N + 1] first slot of each input
     n_labels: int  # K, choices of a slot
@@ -81,7 +81,7 @@ class BatchedSlotSpace(ABC):
     ) -> Paths:
         """The best output of each input, with its cost added where one is given.
 
-        Raises `Infeasible` where an input has no output, and `Intractable` for random ties.
+        Raises `Infeasible` if an input has no output, and `Intractable` for random ties.
         """
         if rng is not None:
             raise Intractable(f"the ties of a {type(self).__name__} are not broken at random; leave random_ties out")
@@ -101,7 +101,7 @@ class BatchedSlotSpace(ABC):
         return block
 
     def k_best(self, scores: SlotScores, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
-        """The k best outputs [k, T] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
+        """The k best outputs [k, T] and their scores [k, N]; labels -1 and score -inf if there are fewer."""
         return k_best(self.starts, self.block(scores), k, self._best_of_some, n_jobs=n_jobs)
 
     def _best_of_some(self, which: Ints, scores: Floats, n_jobs: int | None) -> tuple[Ids, Floats]:
@@ -134,13 +134,13 @@ class BatchedSlotSpace(ABC):
 
 @dataclass(frozen=True)
 class SlotSpace(BatchedSlotSpace):
-    """The outputs of a batch; a subclass says what the best one of an input is."""
+    """The outputs of a batch; a subclass computes the best one of an input."""
 
     @abstractmethod
     def best_of(self, scores: Floats) -> Ids | None:
         """The best choices of an input's slots [slots], for scores [slots, K] of which some are −inf.
 
-        None where every output has −inf; of equals any, but always the same.
+        None if every output has −inf; of equals any, but always the same.
         """
 
     def best_each(self, scores: Floats, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:

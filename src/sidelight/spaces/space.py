@@ -1,4 +1,4 @@
-"""What a batch needs of the space of its outputs, whatever their structure."""
+"""The protocol of spaces, for every structure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sidelight.spaces.second_order.second_order import SecondOrderSpace
 
 
 class Space(Protocol):
-    """Outputs of a batch, one choice per slot; `ChainSpace` says what each method does.
+    """Outputs of a batch, one choice per slot; `ChainSpace` describes each method.
 
-    Scores are those that the scorer of the same structure makes.
+    Scores come from the scorer of the same structure.
     """
 
     @property
@@ -55,7 +55,7 @@ class Charging(Protocol):
     """A space whose outputs cost something beside their scores, as soft rules do."""
 
     def charges(self, labels: Ids) -> Floats:
-        """What each output costs. # [N]"""
+        """The penalties of each output. # [N]"""
         ...
 
 
@@ -68,7 +68,7 @@ class Solved(NamedTuple):
 
     @property
     def gaps(self) -> Floats:
-        """By how much the best output may be better; 0 where it is proved to be the best. # [N]"""
+        """The optimality gap of each output; 0 if it is proved optimal. # [N]"""
         gaps = self.bounds - self.values
         return np.where(gaps > 1e-6 * (1.0 + np.abs(self.values)), gaps, 0.0)
 

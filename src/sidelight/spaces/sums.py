@@ -1,6 +1,6 @@
-"""Sums over the outputs of a space, as far as its structure has them: chains by kernels, others by their own methods.
+"""Sums over the outputs of a space, if its structure has them: chains by kernels, others by their own methods.
 
-A space that lacks a method raises `Intractable`, which names it; `no_sums` of a space says why there is none.
+For a space without the method, these raise `Intractable` with its name; `no_sums` of a space has the reason.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def sample(space: Space, scores: Any, rng: np.random.Generator, *, n_jobs: int |
 
 
 def k_best(space: Space, scores: Any, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
-    """The k best labelings [k, T] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
+    """The k best labelings [k, T] and their scores [k, N]; labels -1 and score -inf if there are fewer."""
     if isinstance(space, ChainSpace):
         return chain_k_best.k_best(space, scores, k=k, n_jobs=n_jobs)
     if not isinstance(space, SecondOrderSpace):
@@ -119,7 +119,7 @@ def best_by_tokens(space: Space, tokens: Floats, *, n_jobs: int | None = None) -
 
 
 def _method(thing: Any, name: str, what: str) -> Any:
-    """A method that only some structures have; raises `Intractable` where it is not there."""
+    """A method that only some structures have; raises `Intractable` if it is not there."""
     method = getattr(thing, name, None)
     if method is None:
         problem = f"{type(thing).__name__} has no {what}"

@@ -1,4 +1,4 @@
-"""What a learner says of itself: options with their ranges, and what it takes, needs and heeds."""
+"""Declarations of learners: options with their ranges, the evidence they take, and what they need and use."""
 
 from sidelight.specs.learner import LearnerSpec
 from sidelight.specs.options import option

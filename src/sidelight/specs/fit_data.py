@@ -1,4 +1,4 @@
-"""What a learner is made from (evidence as arrays, features, labels, settings), and the learner of a fit."""
+"""The data of a fit (evidence as arrays, features, labels, settings), and the learner made from it."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class StoredBlocks(Protocol):
     """The data of a fit in files: blocks of inputs of one kind each."""
 
     def of(self, *kinds: str) -> OneAtATime[FitData]:
-        """Those of these kinds (all, where none is named), one after another."""
+        """The blocks of these kinds (by default all), one after another."""
         ...
 
     def held(self, place: Place, *kinds: str, lots: int | None = None) -> Held:
-        """The same in a place, which opens them; with `lots`, so many runs of them."""
+        """The blocks in a place, which opens them; with `lots`, grouped into that many sequences."""
         ...
 
 
@@ -52,10 +52,10 @@ class FitData:
     rows: Any  # InputRows
     encoded: Encoded
     structure: Structure
-    start: Floats | None = None  # weights of an earlier fit, in this layout
+    start: Floats | None = None  # weights of an earlier fit, in the current layout
     go_on: bool = False  # stay near them: `partial_fit`
-    memory: Memory | None = None  # what the learner of an earlier fit left behind
-    stored: StoredBlocks | None = None  # where the data stays in files
+    memory: Memory | None = None  # the memory of the learner of an earlier fit
+    stored: StoredBlocks | None = None  # if the data stays in files
 
     @property
     def place(self) -> Place:
@@ -64,7 +64,7 @@ class FitData:
 
     @property
     def labels(self) -> LabelSet:
-        """The choices of slots by their names."""
+        """The names of choices."""
         return self.structure.labels
 
     def batch(self, which: Ints) -> Batch:
@@ -78,14 +78,14 @@ class FitData:
         return placed(ruled, self.place)
 
     def ruled_inputs(self, which: Ints) -> Any:
-        """Some inputs with the rules of the settings and their own."""
+        """Some inputs with the rules of the settings and their own rules."""
         pieces = [self.evidence[i] for i in which.tolist()]
         own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
         xs = [piece.x for piece in pieces]
         return self.structure.ruled(xs, self.settings.rules, own, places=which.tolist())
 
     def gold_penalties(self, inputs: AnyRuled) -> list[float]:
-        """The penalties of all rules, those that are learned by what Gold says; raises `DataError` without any."""
+        """The penalties of all rules; learned ones are estimated on Gold. Raises `DataError` without Gold."""
         xs, ys = self.gold_outputs()
         if not xs and any(rule.learned for rule in inputs.rules):
             soft = next(rule.name for rule in inputs.rules if rule.learned)
@@ -101,12 +101,12 @@ class FitData:
 
     @property
     def size(self) -> int:
-        """How many weights there are."""
+        """The number of weights."""
         return self.structure.size
 
     @property
     def allowed(self) -> Transitions | None:
-        """The transitions that may be, where not all may."""
+        """The allowed transitions, if not all are allowed."""
         return getattr(self.structure, "allowed", None)
 
     def chain(self) -> tuple[Rows, Layout]:
@@ -116,7 +116,7 @@ class FitData:
 
     @property
     def layout(self) -> Layout:
-        """That of chains; see `chain`."""
+        """The layout of chains; see `chain`."""
         if not isinstance(self.structure, ChainStructure):
             raise Intractable(f"{self.settings.learner.name} is for chains of labels; use jlis or partial_crf")
         return self.structure.layout
@@ -132,7 +132,7 @@ class FitData:
         return np.sort(np.concatenate([hidden, self.encoded.of_kind("partial", "candidates", "unlabeled")]))
 
     def costs(self) -> Floats:
-        """The cost of predicting l where y is right; between states it is that of their labels. # [L, L]"""
+        """The cost of predicting l instead of y; the cost of states is that of their labels. # [L, L]"""
         settings, labels = self.settings, LabelSet(self.labels.classes)
         size = len(labels)
         costs = 1.0 - np.eye(size)
@@ -158,7 +158,7 @@ class FitData:
         return np.ascontiguousarray(costs[of[:, None], of]) if self.labels.hidden else costs
 
     def _known(self) -> Ints:
-        """The labels of tokens that have a known one, by their places in `classes`."""
+        """The known labels of tokens, by their positions in `classes`."""
         targets, admitted = self.encoded.targets, self.encoded.admitted
         if not self.labels.hidden or admitted is None:
             return np.asarray(targets[targets >= 0], dtype=np.int64)
@@ -191,8 +191,7 @@ def _among(labels: LabelSet) -> str:
 def learner_of(data: FitData) -> Learner:
     """A learner before its first round.
 
-    Raises `DataError` for evidence that it cannot learn from, and `Infeasible` where no output has the labels of an
-    input.
+    Raises `DataError` for evidence that it cannot learn from, and `Infeasible` if no output has the labels of an input.
     """
     learner, encoded = data.settings.learner, data.encoded
     refuse_evidence(learner, data.evidence, encoded.kinds, chunks=bool(encoded.chunks), go_on=data.go_on)

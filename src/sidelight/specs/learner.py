@@ -1,8 +1,8 @@
-"""What a learner says of itself; names, refusals, the command line and the pages of the docs are made from it.
+"""Declarations of learners, from which names, refusals, the command line and the documentation are derived.
 
-A learner is a subclass: its options are fields (`specs.options`), what else there is to know of it stands in the class.
-Where options change that, `needed`, `heeded` and `taken` say so. `make` is the way from a fit's data to the loop that
-learns.
+A learner is a subclass: its options are fields (`specs.options`), and class attributes declare everything else. If
+options change a declaration, override `needed`, `heeded` or `taken`. `make` turns the data of a fit into the training
+loop.
 """
 
 from __future__ import annotations
@@ -22,68 +22,68 @@ from sidelight.specs.options import check_options
 from sidelight.structures.structure import Need, OutputKind
 
 Heed = Literal[
-    "cost",  # what a wrong label costs, and class weights
-    "loss",  # the hinge or its square, as chosen
+    "cost",  # costs of wrong labels, and class weights
+    "loss",  # the kind of loss
     "prices",  # of kinds of evidence
-    "states",  # hidden ones of labels, which are completed
-    "rules",  # in learning, and not in prediction alone
-    "rules_in_training",  # rules limit the outputs that it looks for: it asks for best outputs alone
-    "chunks",  # candidates of several tokens together
+    "states",  # hidden states of labels, which are completed
+    "rules",  # in training, not only in prediction
+    "rules_in_training",  # rules limit the outputs that it searches: it needs only best outputs
+    "chunks",  # joint candidates of several tokens
 ]
-WORDS = {"votes": "Voted"}  # kinds of evidence that are not called as their class is
+WORDS = {"votes": "Voted"}  # kinds of evidence whose name differs from their class
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerSpec:
-    """A learner with its options; the docstring of a learner says what it is and names the paper in its first line."""
+    """A learner with its options; the first line of a learner's docstring describes it and names the paper."""
 
     name: ClassVar[str] = ""
     takes: ClassVar[tuple[str, ...]] = ("gold",)  # kinds of evidence
-    ignores: ClassVar[tuple[str, ...]] = ()  # kinds of evidence that it takes, and does not learn from
-    and_takes: ClassVar[str] = ""  # what else the table tells of evidence
+    ignores: ClassVar[tuple[str, ...]] = ()  # kinds of evidence that it accepts but does not learn from
+    and_takes: ClassVar[str] = ""  # further text about evidence in the table
     needs: ClassVar[frozenset[Need]] = frozenset({Need.BEST})
     heeds: ClassVar[frozenset[Heed]] = frozenset({"cost", "prices"})
-    kin: ClassVar[Mapping[str, str]] = MappingProxyType({})  # kind of evidence, or outputs, to learners for it
+    kin: ClassVar[Mapping[str, str]] = MappingProxyType({})  # kind of evidence, or outputs -> learners for it
     minimises: ClassVar[str] = ""
     inference: ClassVar[str] = ""
     step_size: ClassVar[str] = "none"  # to be tuned
     stops: ClassVar[str] = ""
-    no_partial_fit: ClassVar[str] = "use fit with warm_start"  # what to do instead; empty where there is one
-    usual_prices: ClassVar[Mapping[str, float]] = MappingProxyType({})  # where they are not those of all learners
-    sums_losses: ClassVar[bool] = False  # minimises losses of whole outputs, which another objective can add up
-    soft_answers: ClassVar[bool] = False  # companion answers are judged by a soft maximum
+    no_partial_fit: ClassVar[str] = "use fit with warm_start"  # what to do instead; empty if it supports partial_fit
+    usual_prices: ClassVar[Mapping[str, float]] = MappingProxyType({})  # unlike those of other learners
+    sums_losses: ClassVar[bool] = False  # minimises losses of whole outputs, which other objectives can add up
+    soft_answers: ClassVar[bool] = False  # companion decisions use a soft maximum
     plain: ClassVar[str] = ""  # its `plain_form`
-    beside: ClassVar[tuple[str, ...]] = ("unlabeled",)  # kinds of evidence that make it more than that
-    blocks: ClassVar[bool] = False  # goes over data that stays in files, block by block
-    about_rules: ClassVar[bool] = False  # without rules there is little reason to use it
-    alone: ClassVar[str] = "has not been spread over workers"  # why it stays in one process, or nothing
-    compile_seconds: ClassVar[float] = 10.0  # of CPU, of its kernels (benchmarks/compile_times.py)
+    beside: ClassVar[tuple[str, ...]] = ("unlabeled",)  # kinds of evidence with which it is more than its plain form
+    blocks: ClassVar[bool] = False  # can process data in files, block by block
+    about_rules: ClassVar[bool] = False  # it is rarely useful without rules
+    alone: ClassVar[str] = "has not been spread over workers"  # why it runs in one process only; empty if it does not
+    compile_seconds: ClassVar[float] = 10.0  # CPU seconds to compile its kernels (benchmarks/compile_times.py)
 
     def __post_init__(self) -> None:
         check_options(self)
         self.check()
 
     def check(self) -> None:
-        """Raise ValueError for options that do not go together."""
+        """Raise ValueError for options that cannot be combined."""
 
     def make(self, data: Any) -> Learner:
-        """The loop that learns, before its first round, from a `FitData`."""
+        """The training loop for a `FitData`, before its first round."""
         raise NotImplementedError(f"no learner is made from {type(self).__name__}")
 
     def needed(self) -> Mapping[Need, str]:
-        """What it asks of outputs, with these options; each with what to do without it, or nothing."""
+        """What it needs of outputs with these options; each with an alternative, if there is one."""
         return dict.fromkeys(self.needs, "")
 
     def heeded(self) -> frozenset[Heed]:
-        """What it heeds with these options."""
+        """The settings that it uses with these options."""
         return self.heeds
 
     def needs_memory(self) -> str | None:
-        """Why it cannot go over data block by block with these options, though others can; else None."""
+        """Why it cannot process data block by block with these options, although it can with others; else None."""
         return None
 
     def taken(self) -> tuple[str, ...]:
-        """The kinds of evidence that it can be given, with these options."""
+        """The kinds of evidence that it accepts with these options."""
         return (*self.takes, *self.ignores)
 
     def relative(self, kind: str) -> str:
@@ -91,68 +91,68 @@ class LearnerSpec:
         return self.kin.get(kind, "jlis")
 
     def stays(self) -> str:
-        """Why it cannot be spread over workers, or nothing where it can."""
+        """Why it cannot run on workers; empty if it can."""
         return self.alone
 
     @property
     def called(self) -> str:
-        """It in words, with the learner that it drives."""
+        """Its name for messages, with the learner that it drives."""
         return self.name
 
     @property
     def plain_form(self) -> str:
-        """What it is where there is Gold alone, and no hidden states; nothing where it is itself."""
+        """Its name with Gold alone and without hidden states; empty if this is its own name."""
         return self.plain
 
     @property
     def emits(self) -> bool:
-        """Whether it models the words of inputs, and wants no features but these."""
+        """Whether it models the words of inputs, and needs no other features."""
         return False
 
     @property
     def prices_gold_alone(self) -> bool:
-        """Whether it weighs other evidence than Gold by a share of its own, and not by prices."""
+        """Whether it weights evidence other than Gold by an option of its own, and not by prices."""
         return False
 
     @property
     def longest(self) -> int | None:
-        """The most tokens of a segment, if this is set."""
+        """The maximum tokens of a segment, if set."""
         return None
 
-    def told(self) -> Mapping[str, Any]:
-        """What a model of segments keeps of its options."""
+    def stored_options(self) -> Mapping[str, Any]:
+        """The options that a model of segments stores."""
         return {}
 
     @property
     def seconds_to_compile(self) -> float:
-        """About how long its kernels take to compile, where only those of features and of decoding are there."""
+        """The approximate time to compile its kernels, if those of features and of decoding are already compiled."""
         return self.compile_seconds
 
     @classmethod
     def line(cls) -> str:
-        """What it is, in one line."""
+        """The first line of its description."""
         return (cls.__doc__ or "").split("\n")[0].rstrip(".")
 
     @classmethod
     def described(cls) -> str:
-        """What it is and what its options do."""
+        """Its description and its options."""
         return inspect.cleandoc(cls.__doc__ or "")
 
     @classmethod
     def paper(cls) -> str:
-        """Where it is from, or nothing."""
+        """Its paper; empty if there is none."""
         match = re.search(r" \(([^()]*)\)$", cls.line())
         return "" if match is None else match[1]
 
     @classmethod
     def learns_from(cls) -> str:
-        """The evidence that it takes, in words."""
-        said = ", ".join(in_words(kind) for kind in cls.takes) + cls.and_takes
-        return said + "".join(f"; {in_words(kind)} is ignored" for kind in cls.ignores)
+        """A description of the evidence that it takes."""
+        text = ", ".join(in_words(kind) for kind in cls.takes) + cls.and_takes
+        return text + "".join(f"; {in_words(kind)} is ignored" for kind in cls.ignores)
 
     @classmethod
     def entry(cls) -> tuple[str, ...]:
-        """Its line in the table of learners (thesis Table 2.2)."""
+        """Its row in the table of learners (thesis Table 2.2)."""
         return cls.learns_from(), cls.minimises, cls.inference, cls.step_size, cls.stops
 
 
@@ -166,8 +166,9 @@ def in_words(kind: str) -> str:
 
 
 def refuse(spec: LearnerSpec, outputs: OutputKind, *, costs: bool, states: bool, ruled: bool) -> None:
-    """Raise ValueError where a learner needs what these outputs do not have, or would not look at what is set: costs or
-    class weights, several states of a label, rules that limit outputs in training."""
+    """Raise ValueError if a learner needs something that these outputs do not have, or would ignore a setting: costs or
+    class weights, several states of a label, rules in training.
+    """
     name = spec.name
     for need, remedy in spec.needed().items():
         if need not in outputs.has:
@@ -179,7 +180,7 @@ def refuse(spec: LearnerSpec, outputs: OutputKind, *, costs: bool, states: bool,
     if states and "states" not in heeded:
         raise ValueError(f"the {name} has no hidden states; use latent_svm or partial_crf")
     if ruled and "rules_in_training" not in heeded:
-        problem = f"rules_in is 'training', and {name} asks for more than the best output"
+        problem = f"rules_in is 'training', and {name} needs more than the best output"
         remedy = "use jlis, structural_svm, latent_svm or perceptron, or give rules_in='prediction'"
         raise ValueError(f"{problem}; {remedy}")
 
@@ -188,7 +189,7 @@ IN_BLOCKS = "crf, partial_crf, perceptron, hmm, em, hard_em or unified_em"
 
 
 def refuse_stored(spec: LearnerSpec, kinds: Sequence[str], settings: Any) -> None:
-    """Raise ValueError or `DataError` for what cannot go over data that stays in files, by its name."""
+    """Raise ValueError or `DataError`, by name, for what cannot be used with data in files."""
     if not spec.blocks:
         raise ValueError(f"{spec.called} needs all data in memory; use {IN_BLOCKS}, or train in memory")
     if (why := spec.needs_memory()) is not None:
@@ -213,8 +214,9 @@ def refuse_stored(spec: LearnerSpec, kinds: Sequence[str], settings: Any) -> Non
 def refuse_evidence(
     spec: LearnerSpec, evidence: Sequence[Evidence], kinds: Sequence[str], *, chunks: bool, go_on: bool
 ) -> None:
-    """Raise `DataError` at the first piece that a learner cannot use: by its kind, its rules, or candidates of chunks;
-    ValueError where it would forget what it knows, and is to go on."""
+    """Raise `DataError` for the first piece that a learner cannot use: its kind, its rules, or candidates of chunks.
+    Raise ValueError if training should continue, but the learner would forget its earlier state.
+    """
     name, accepted, heeded = spec.name, spec.taken(), spec.heeded()
     for i, (piece, kind) in enumerate(zip(evidence, kinds if "rules" not in heeded else ())):
         if kind == "unlabeled" and isinstance(piece, Unlabeled) and piece.rules:

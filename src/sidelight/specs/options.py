@@ -1,9 +1,9 @@
-"""Options of learners: fields of a frozen dataclass with what they may be, checked when one is made.
+"""Options of learners: fields of a frozen dataclass with types and ranges, which are checked on creation.
 
     restarts: int = option(1, low=1)
 
-The annotation says the types (int, float, str, bool, None), the rest is said here; errors, and the lists of options
-that people see, are made from both.
+The annotation gives the types (int, float, str, bool, None), and `option` gives the range. Errors and lists of options
+are made from both.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ import numpy as np
 
 from sidelight.core.checks import LARGEST, is_number, is_text, shown
 
-MOST = 2**31  # whole numbers are below it
+MOST = 2**31  # upper limit of whole numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """What an option may be, within its types."""
+    """The allowed values of an option, within its types."""
 
     low: float | None = None  # the least
     high: float | None = None  # the greatest
     above: float | None = None  # more than this
     below: float | None = None  # less than this
-    among: tuple[str, ...] = ()  # of texts; none for any
-    infinite: bool = False  # numbers may be infinite
-    goes_with: tuple[str, tuple[str, ...]] | None = None  # another option, and those of its values that this one is for
+    among: tuple[str, ...] = ()  # allowed strings; empty for any
+    infinite: bool = False  # whether numbers may be infinite
+    goes_with: tuple[str, tuple[str, ...]] | None = None  # another option, and its values that this one needs
 
     def has(self, value: float) -> bool:
-        """Whether a number is within; NaN never is."""
+        """Whether a number is in the range; NaN never is."""
         return (
             (self.low is None or value >= self.low)
             and (self.high is None or value <= self.high)
@@ -43,7 +43,7 @@ class Range:
 
     @property
     def number(self) -> str:
-        """Numbers that are within, in words.
+        """A description of the numbers in the range.
 
         >>> Range(above=0, high=1).number, Range(low=0).number, Range(above=0).number
         ('a number above 0 and up to 1', 'a number that is not negative', 'a number above 0')
@@ -62,7 +62,7 @@ class Range:
 
     @property
     def names(self) -> str:
-        """Texts that it may be.
+        """The allowed strings.
 
         >>> Range(among=("seen", "all")).names
         "'seen' or 'all'"
@@ -84,17 +84,17 @@ def option(
     infinite: bool = False,
     goes_with: tuple[str, tuple[str, ...]] | None = None,
 ) -> Any:
-    """A field of a learner with what it may be."""
+    """A field of a learner with its allowed values."""
     bounds = Range(low=low, high=high, above=above, below=below, among=among, infinite=infinite, goes_with=goes_with)
     return field(default=default, metadata={"range": bounds})
 
 
 class Option(NamedTuple):
-    """An option as people see it."""
+    """An option for display."""
 
     name: str
     default: Any
-    values: str  # what it may be, in words
+    values: str  # a description of its values
 
 
 def options_of(learner: Any) -> list[Option]:
@@ -116,7 +116,7 @@ def options_of(learner: Any) -> list[Option]:
 
 
 def check_options(learner: Any) -> None:
-    """Raise ValueError, by name, for an option that is not what it may be; numbers become Python's."""
+    """Raise ValueError, by name, for an option out of its range; numbers become Python numbers."""
     for one in fields(learner):
         value = _checked(one, getattr(learner, one.name))
         object.__setattr__(learner, one.name, value)
@@ -131,7 +131,7 @@ def check_options(learner: Any) -> None:
 
 
 def _checked(one: Field[Any], value: Any) -> Any:
-    """A value as the option's types have it."""
+    """A value converted to the option's types."""
     within = _range(one)
     value = (
         value.item() if isinstance(value, np.generic) else value
@@ -150,7 +150,7 @@ def _checked(one: Field[Any], value: Any) -> Any:
                     return float(value)
             case "str" if isinstance(value, str) and is_text(value) and (not within.among or value in within.among):
                 return value
-            case "LearnerSpec":  # which the learner itself looks at
+            case "LearnerSpec":  # checked by the learner itself
                 return value
     large = "" if not is_number(value) or isinstance(value, float) or abs(int(value)) < MOST else ", below 2**31"
     raise ValueError(f"{one.name} is {shown(value)}; give {_words(one)}{large}")
@@ -168,7 +168,7 @@ def _types(one: Field[Any]) -> list[str]:
 
 
 def _words(one: Field[Any]) -> str:
-    """What an option may be."""
+    """The allowed values of an option, in words."""
     within = _range(one)
     least = "" if within.low is None else f" from {within.low} on"
     words = {"int": f"a whole number{least}", "float": within.number, "str": within.names, "bool": "True or False"}

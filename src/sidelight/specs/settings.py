@@ -25,7 +25,7 @@ from sidelight.structures.chain_structure import Chains
 from sidelight.structures.segment_structure import Segmenting
 from sidelight.structures.structure import Declared, OutputKind
 
-DECREASE, MAX_COMPLETIONS = 1e-5, 50  # where an estimator was asked for none, and its learner has none of its own
+DECREASE, MAX_COMPLETIONS = 1e-5, 50  # defaults if neither the user nor the learner sets a value
 MOST_STATES = 1000  # of a label
 DEFAULT_PRICES: dict[str, float] = {
     "gold": 1.0,
@@ -119,7 +119,7 @@ class Settings:
             raise ValueError(f"max_rounds is {self.max_rounds}; give 1 or more")
 
     def _check_types(self) -> None:
-        """Raises ValueError for what would fail far from here."""
+        """Raises ValueError for values that would fail later, far from their origin."""
         for name in ("max_rounds", "max_completions", "n_jobs"):
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name))
@@ -149,17 +149,17 @@ class Settings:
             file_name(self.checkpoint, name="checkpoint")
 
     def _check_place(self) -> None:
-        """Raises ValueError where a learner goes on one step after another, and was to be spread over workers."""
+        """Raises ValueError if a sequential learner should run on workers."""
         if place_of(self.place, self.n_jobs).remote and (why := self.learner.stays()):
             raise ValueError(f"place is {shown(self.place)}, and {self.learner.called} {why}; leave place out")
 
     @property
     def ruled_training(self) -> bool:
-        """Whether rules limit the outputs that the learner looks for."""
+        """Whether rules limit the outputs that the learner searches in training."""
         return bool(self.rules) and self.rules_in == "training"
 
     def _has_states(self) -> bool:
-        """Whether a label has several states; raises ValueError for what are no numbers of them."""
+        """Whether a label has several states; raises ValueError for invalid numbers of states."""
         if self.states is None:
             return False
         counts = list(self.states.values()) if isinstance(self.states, Mapping) else [self.states]
@@ -173,16 +173,16 @@ class Settings:
 
     @property
     def output_kind(self) -> OutputKind:
-        """What outputs are, with what learners may ask of them."""
+        """The kind of outputs, with the operations that learners may need."""
         return self.outputs.kind(self)
 
     @property
     def segments(self) -> Segmenting | None:
-        """What `SegmentTagger` has besides."""
+        """The further settings of `SegmentTagger`."""
         return self.outputs if isinstance(self.outputs, Segmenting) else None
 
     def _check_segments(self) -> None:
-        """Raises ValueError for schemes that make no segments, and for lengths that are none."""
+        """Raises ValueError for schemes that do not define segments, and for invalid lengths."""
         if self.segments is None:
             return
         features = None if self.segments is None else self.segments.features
@@ -198,7 +198,7 @@ class Settings:
 
     @property
     def longest(self) -> int | None:
-        """The most tokens of a segment, where it is given, to the estimator or to its learner."""
+        """The maximum tokens of a segment, if it is set for the estimator or its learner."""
         own = self.learner.longest
         own_length = None if self.segments is None else self.segments.max_length
         if own is not None and own_length is not None and own != own_length:
@@ -206,22 +206,22 @@ class Settings:
         return own if own_length is None else own_length
 
     @property
-    def told_of_segments(self) -> dict[str, Any]:
-        """What a model of segments keeps of its learner, besides the name."""
-        return {} if self.segments is None else dict(self.learner.told())
+    def segment_facts(self) -> dict[str, Any]:
+        """What a model of segments stores about its learner, besides the name."""
+        return {} if self.segments is None else dict(self.learner.stored_options())
 
     @property
     def fall(self) -> float:
-        """The relative decrease at which completions end, for learners that have no usual one of their own."""
+        """The relative decrease at which completions end, for learners without their own default."""
         return DECREASE if self.decrease is None else self.decrease
 
     @property
     def completions(self) -> int:
-        """How many completions there may be, for learners that have no usual number of their own."""
+        """The maximum number of completions, for learners without their own default."""
         return MAX_COMPLETIONS if self.max_completions is None else self.max_completions
 
     def price(self, kind: str) -> float:
-        """What a unit of loss of this kind of evidence costs: as given, or as is usual with the learner."""
+        """The price of a unit of loss of this kind of evidence: as set, or the learner's default."""
         return {**DEFAULT_PRICES, **self.learner.usual_prices, **(self.prices or {})}[kind]
 
     @property
@@ -232,8 +232,8 @@ class Settings:
 
 
 def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float:
-    """What an input costs that is learned from beside Gold once it is completed: as an unlabelled one, unless a price
-    is given for its own kind.
+    """The price of a completed input that is used besides Gold: that of its own kind if set, else that of an unlabelled
+    input.
 
     >>> price_when_completed({"unlabeled": 0.5, "candidates": 2.0}, "candidates"), price_when_completed(None, "partial")
     (2.0, 0.1)
@@ -250,7 +250,9 @@ def check_amounts(
     violation: float,
     decrease: float | None,
 ) -> None:
-    """Raises ValueError for the price of an unknown kind of evidence, and for what is negative or no number."""
+    """Raises ValueError for the price of an unknown kind of evidence, and for negative values or values that are not
+    numbers.
+    """
     if not isinstance(prices, Mapping | None):
         raise ValueError(f"prices is {shown(prices)}; give a price for each kind of evidence, as {{'gold': 1.0}}")
     for kind, price in (prices or {}).items():
@@ -263,7 +265,7 @@ def check_amounts(
 
 
 def check_features(features: Any) -> None:
-    """Raises ValueError for what are no features."""
+    """Raises ValueError for values that are not features."""
     if features is not None and not isinstance(features, FeatureSet):
         raise ValueError(f"features is {shown(features)}; give what sidelight.features makes, as features.words()")
 
@@ -282,7 +284,7 @@ def check_seed(seed: Any) -> None:
 
 
 def checked_labels(labels: Any) -> list[Any] | None:
-    """Labels as a list, if any are given; raises ValueError for what has none."""
+    """Labels as a list, if given; raises ValueError for values that contain no labels."""
     if labels is None:
         return None
     try:
@@ -305,6 +307,6 @@ def _checked_pairs(allowed: Any) -> list[tuple[Any, Any]]:
 
 
 def check_callbacks(callbacks: Any) -> None:
-    """Raises ValueError for what is not a list of functions."""
+    """Raises ValueError for values that are not a list of functions."""
     if not isinstance(callbacks, list | tuple) or not all(map(callable, callbacks)):
         raise ValueError(f"callbacks is {shown(callbacks)}; give a list of functions of a Round")

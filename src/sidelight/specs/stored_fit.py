@@ -1,4 +1,4 @@
-"""What a learner is made from where the data is larger than memory: blocks of features that stay in files."""
+"""The data of a fit larger than memory: blocks of features that stay in files."""
 
 from __future__ import annotations
 
@@ -26,21 +26,22 @@ from sidelight.structures.labels.encoding import Encoded
 
 @dataclass(frozen=True, slots=True)
 class StoredRows:
-    """Stands for the features of all inputs, which are in files."""
+    """A stand-in for the features of all inputs, which are in files."""
 
     preparation: Preparation
 
     def __len__(self) -> int:
         return sum(inputs for _, inputs, _ in self.preparation.shards)
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What tells the data apart: the folder is called after what the files hold."""
+        """The identity of the data: the folder is named by a fingerprint of the files."""
         return (np.frombuffer(self.preparation.folder.name.encode(), dtype=np.uint8),)
 
 
 def stored_fit(settings: Settings, corpus: StoredCorpus) -> FitData:
-    """The data of a fit, prepared where it is not yet; raises as `prepare` does, and for what needs it in memory."""
+    """The data of a fit, prepared if necessary; raises the errors of `prepare`, and errors for learners that need data
+    in memory.
+    """
     refuse_stored(settings.learner, list(corpus.files), settings)
     preparation = prepare(corpus, settings)
     names = preparation.names
@@ -60,21 +61,24 @@ def stored_fit(settings: Settings, corpus: StoredCorpus) -> FitData:
 
 @dataclass(frozen=True, slots=True)
 class StoredParts:
-    """The blocks of a fit, each the data of one shard, which is opened here or by whoever holds it."""
+    """The blocks of a fit, each with the data of one shard, which is opened in this process or by the worker that holds
+    it.
+    """
 
     settings: Settings
     structure: ChainStructure
     preparation: Preparation
 
     def of(self, *kinds: str) -> OneAtATime[FitData]:
-        """Those of these kinds (all, where none is named), one after another."""
+        """The blocks of these kinds (by default all), one after another."""
         numbers, folder = self._numbers(kinds), self.preparation.folder
         return OneAtATime(lambda k: _part(Shard.open(folder, numbers[k]), self.settings, self.structure), len(numbers))
 
     def held(self, place: Place, *kinds: str, lots: int | None = None) -> Held:
-        """The same in a place, which opens them from their files: the folder must be one that its machines share.
+        """The blocks in a place, which opens them from their files: all its machines must share the folder.
 
-        With `lots`, so many runs of blocks k, k + lots, k + 2 lots, …, or fewer where there are fewer blocks.
+        With `lots`, they form this many sequences of blocks k, k + lots, k + 2 lots, …, or fewer if there are fewer
+        blocks.
         """
         folder, numbers = self.preparation.folder.resolve(), self._numbers(kinds)
         pieces: list[ShardFile | ShardFiles] = [ShardFile(folder, number) for number in numbers]
@@ -83,8 +87,8 @@ class StoredParts:
             pieces = [ShardFiles(folder, tuple(numbers[k::count])) for k in range(count)]
         files = place.hold(pieces)
         about = replace(self.settings, callbacks=(), checkpoint=None, place=None, n_jobs=files.n_jobs)
-        bare = replace(self.structure, extractor=extractor_of(Attributes()))  # no vocabulary is wanted there
-        return files.made(_part if lots is None else _parts, about, bare)
+        bare = replace(self.structure, extractor=extractor_of(Attributes()))  # without a vocabulary
+        return files.derive(_part if lots is None else _parts, about, bare)
 
     def _numbers(self, kinds: tuple[str, ...]) -> list[int]:
         return [k for k, (kind, _, _) in enumerate(self.preparation.shards) if not kinds or kind in kinds]
@@ -99,15 +103,16 @@ def _part(shard: Shard, settings: Settings, structure: ChainStructure) -> FitDat
 
 
 def _summary(shards: Sequence[tuple[str, int, int]]) -> Encoded:
-    """What there is of which kind, without anything of tokens."""
+    """The evidence of each kind, without its tokens."""
     kinds = [kind for kind, inputs, _ in shards for _ in range(inputs)]
     count = len(kinds)
     return Encoded.of_kinds(kinds, np.ones(count), offsets_of([0] * count), np.empty(0, dtype=np.int32))
 
 
 def _check_shards(preparation: Preparation, structure: ChainStructure) -> None:
-    """Look through all shards; raise `ModelFileError` where one does not fit the index, and `DataError` at the first
-    input whose labels cannot follow each other."""
+    """Check all shards: raises `ModelFileError` if one does not fit the index, and `DataError` for the first input
+    whose labels cannot follow each other.
+    """
     for number, (kind, inputs, tokens) in enumerate(preparation.shards):
         shard, path = Shard.open(preparation.folder, number), shard_file(preparation.folder, number)
         if (shard.kind, len(shard.rows), shard.rows.n_tokens) != (kind, inputs, tokens):

@@ -3,10 +3,10 @@
     x   (left, right): two sequences of symbols, such as strings
     y   pairs of spans ((first, last), (first, last)), from the left to the right, ends not included
 
-A pair covers up to 3 × 3 symbols (`longest`); pairs do not cross; a symbol that no pair covers is aligned with nothing,
-each by itself, on the left and on the right (`left_nulls`, `right_nulls` say whether it may be). So a slot is a left
-symbol, and its choice the pair that covers it, or nothing; right symbols with nothing need no slots, because the pairs
-say which they are, and what they are worth is part of the scores of the pairs around them (`features.pair_features`).
+A pair covers up to 3 × 3 symbols (`longest`), and pairs do not cross. A symbol that no pair covers is aligned with
+nothing, if this is allowed on its side (`left_nulls`, `right_nulls`). So a slot is a left symbol, and its choice is the
+pair that covers it, or nothing. Unaligned right symbols need no slots: they follow from the pairs, and their scores are
+part of the scores of the surrounding pairs (`features.structured.pair_features`).
 """
 
 from __future__ import annotations
@@ -33,10 +33,12 @@ PAIRS = "give pairs of spans, such as [((0, 2), (0, 1))]; `pairs_of` makes them 
 
 
 class OfStrings:
-    """What structures over two strings share: a slot is a left symbol."""
+    """Shared code of structures over two strings: a slot is a left symbol."""
 
     def sizes(self, xs: Sequence[Strings]) -> Floats:
-        """The mean length of the two strings: by the left one alone, long right strings would seem good. # [N]"""
+        """The mean length of the two strings: with the left length alone, long right strings would score too high. #
+        [N]
+        """
         return np.array([0.5 * (len(left) + len(right)) for left, right in xs])
 
     def slot_words(self, x: Strings) -> list[str]:
@@ -46,7 +48,7 @@ class OfStrings:
 
 @dataclass(frozen=True)
 class SegmentAlignment(OfStrings):
-    """Alignments of segments, as a structure to learn."""
+    """Alignments of segments of two strings."""
 
     longest: tuple[int, int] = (3, 3)
     left_nulls: bool = True
@@ -63,7 +65,7 @@ class SegmentAlignment(OfStrings):
         object.__setattr__(self, "longest", tuple(longest))
 
     def batch(self, xs: Sequence[Strings]) -> Batch:
-        """Pairs of strings with all of their alignments; raises `DataError` for an empty string."""
+        """A batch of pairs of strings with all their alignments; raises `DataError` for an empty string."""
         starts, ends, one, two = symbols_of(xs)
         choices = choices_of(self.longest, int(np.diff(ends).max(initial=0)))
         what = *self.longest, pair_features.SEGMENTS, self.right_nulls, self.bits
@@ -99,23 +101,25 @@ class SegmentAlignment(OfStrings):
         return pairs
 
     def admitted(self, x: Strings, y: Sequence[Pair | Collection[Pair] | None]) -> Bytes:
-        """What Partial and Candidates leave: of every left symbol a pair, several, () for nothing, None for any."""
+        """The choices admitted by Partial and Candidates: for every left symbol a pair, several pairs, () for nothing,
+        or None for any.
+        """
         check_count(x, y)
         mask = np.zeros((len(x[0]), choices_of(self.longest, len(x[1]))), dtype=np.uint8)
-        for i, said in enumerate(y):
-            if said is None:
+        for i, value in enumerate(y):
+            if value is None:
                 mask[i] = 1
                 continue
-            if not is_listed(said) or not hasattr(said, "__len__"):
+            if not is_listed(value) or not hasattr(value, "__len__"):
                 remedy = "give a pair of spans, a list of them, () for nothing, or None for any"
-                raise DataError(f"left symbol {i} has {shown(said)}", remedy=remedy)
-            one = _is_pair(said)
-            for pair in [said] if one or not len(said) else said:
+                raise DataError(f"left symbol {i} has {shown(value)}", remedy=remedy)
+            one = _is_pair(value)
+            for pair in [value] if one or not len(value) else value:
                 mask[i, 0 if pair in ((), []) else self._code_at(x, pair, i)] = 1  # type: ignore[arg-type]
         return mask
 
     def first_weights(self) -> Floats:
-        """Pairs of single symbols are good, since nothing better is known."""
+        """Initial weights that prefer pairs of single symbols."""
         weights = np.zeros((1 << self.bits) + 1)
         weights[pair_features.single_place(self.bits)] = 1.0
         return weights
@@ -132,7 +136,7 @@ class SegmentAlignment(OfStrings):
         return self.longest[0] * (self.longest[0] + 1) // 2
 
     def _code(self, pair: Pair) -> int:
-        """The choice of the first symbol of a pair; those of the next ones follow."""
+        """The choice of the first symbol of a pair; the choices of its other symbols follow."""
         (i, last), (j, end) = pair
         n = last - i
         return 1 + (j * self.longest[1] + end - j - 1) * self._forms + n * (n - 1) // 2
@@ -156,7 +160,7 @@ class SegmentAlignment(OfStrings):
 
 
 def symbols_of(xs: Sequence[Strings]) -> tuple[Ints, Ints, Keys, Keys]:
-    """Of both strings of all inputs: offsets, and a hash of every symbol; raises `DataError` for an empty string."""
+    """For both strings of all inputs: offsets, and a hash of every symbol; raises `DataError` for an empty string."""
     for i, x in enumerate(xs):
         if not isinstance(x, list | tuple) or len(x) != 2 or not all(map(_is_string, x)):
             remedy = "give (left, right), each a text or a list of symbols"
@@ -174,7 +178,7 @@ def symbols_of(xs: Sequence[Strings]) -> tuple[Ints, Ints, Keys, Keys]:
 
 
 def check_count(x: Strings, y: Any) -> None:
-    """Raise `DataError` where an output does not have one element for every left symbol."""
+    """Raise `DataError` if an output does not have one element for every left symbol."""
     remedy = "give every left symbol what it is aligned with"
     if not is_listed(y) or not hasattr(y, "__len__"):
         raise DataError(f"the output is {shown(y)}", remedy=remedy)
@@ -188,18 +192,18 @@ def _is_string(side: Any) -> bool:
     return is_listed(side) and hasattr(side, "__len__") and all(isinstance(symbol, str) for symbol in side)
 
 
-def _is_pair(said: Any) -> bool:
+def _is_pair(value: Any) -> bool:
     """Whether this is ((first, last), (first, last))."""
-    return isinstance(said, list | tuple) and len(said) == 2 and all(map(_is_span, said))
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(_is_span, value))
 
 
-def _is_span(said: Any) -> bool:
+def _is_span(value: Any) -> bool:
     """Whether this is (first, last)."""
-    return isinstance(said, list | tuple) and len(said) == 2 and all(map(is_whole, said))
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(is_whole, value))
 
 
 def links_of(pairs: Sequence[Pair]) -> set[tuple[int, int]]:
-    """The links between symbols that pairs of spans stand for.
+    """The links between symbols for pairs of spans.
 
     >>> sorted(links_of([((0, 2), (0, 1))]))
     [(0, 0), (1, 0)]
@@ -208,9 +212,9 @@ def links_of(pairs: Sequence[Pair]) -> set[tuple[int, int]]:
 
 
 def pairs_of(links: Iterable[tuple[int, int]]) -> list[Pair]:
-    """The pairs of spans that links stand for, from left to right, as `links_of` has them.
+    """The pairs of spans for links, from left to right: the inverse of `links_of`.
 
-    Raises `DataError` where links do not go from every symbol of a span to every symbol of another.
+    Raises `DataError` if links do not connect every symbol of a span with every symbol of another.
 
     >>> pairs_of([(0, 0), (1, 0), (2, 1)])
     [((0, 2), (0, 1)), ((2, 3), (1, 2))]

@@ -1,4 +1,4 @@
-"""A label for every token, of first or second order, or for the one token that an input of a classifier is."""
+"""Labels of tokens, in chains of first or second order; an input of a classifier is a single token."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from sidelight.structures.weight_names import TokenWeightNames
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainStructure(TokenLabels):
-    """Labels of tokens with the weights of two or three in a row, or of single inputs."""
+    """Chains with weights for two or three labels in a row, or labels of single inputs."""
 
     labels: LabelSet
     extractor: Extractor
@@ -70,7 +70,7 @@ class ChainStructure(TokenLabels):
         return moved_weights
 
     def check(self, evidence: Sequence[Evidence], rows: Rows, encoded: Encoded, *, n_jobs: int | None) -> None:
-        """Raise `Infeasible` at the first input whose labels cannot follow each other; Gold was looked at before."""
+        """Raise `Infeasible` for the first input whose labels cannot follow each other; Gold was checked before."""
         if self.allowed is None or encoded.admitted is None:
             return
         chunks = encoded.chunks
@@ -101,7 +101,7 @@ class ChainStructure(TokenLabels):
 
 
 def restored_chain(spec: Any, arrays: Any, extractor: Extractor) -> ChainStructure:
-    """The structure that a file describes; raises `ModelFileError` where its parts do not fit each other."""
+    """The structure in a file; raises `ModelFileError` if its parts do not fit each other."""
     layout = Layout.stored(spec, "layout")
     labels = LabelSet(read_labels(spec))
     if "states" in spec:
@@ -126,7 +126,7 @@ def restored_chain(spec: Any, arrays: Any, extractor: Extractor) -> ChainStructu
 
 
 class Chains:
-    """Chains or single classes, as the settings of an estimator say."""
+    """Chains or single classes, according to the settings of an estimator."""
 
     def kind(self, settings: Any) -> OutputKind:
         if not settings.sequences:
@@ -151,7 +151,7 @@ class Chains:
 
 
 def label_set(settings: Any, names: Sequence[Any]) -> LabelSet:
-    """The labels of a fit and their states: as given, or those that were found in an order of their own."""
+    """The labels of a fit and their states: as set, or the labels in the evidence, sorted."""
     labels = LabelSet.of(names) if settings.labels is None else LabelSet(tuple(names))
     return with_states(labels, settings.states)
 
@@ -159,7 +159,7 @@ def label_set(settings: Any, names: Sequence[Any]) -> LabelSet:
 def chain_structure(
     settings: Any, labels: LabelSet, extractor: Extractor, before: Structure | None = None
 ) -> ChainStructure:
-    """The structure of a fit; raises `DataError` where its parts do not fit each other, or do not fit into memory."""
+    """The structure of a fit; raises `DataError` if its parts do not fit each other, or do not fit into memory."""
     if settings.order == 2 and not extractor.transitions:
         raise DataError("order is 2, and the features have no transitions", remedy="add a B template, or leave it")
     layout = Layout(
@@ -178,7 +178,7 @@ def chain_structure(
 
 
 def _allowed(settings: Any, labels: LabelSet, before: Structure | None) -> Transitions | None:
-    """As the settings say; where they say nothing, as the structure has it that is gone on from."""
+    """The allowed transitions of the settings; without a setting, those of the earlier structure."""
     if not settings.sequences:
         return None
     silent = settings.allowed is None and settings.scheme is None
@@ -192,7 +192,7 @@ def _allowed(settings: Any, labels: LabelSet, before: Structure | None) -> Trans
 def check_gold(
     evidence: Sequence[Evidence], rows: Rows, encoded: Encoded, labels: LabelSet, allowed: Transitions
 ) -> None:
-    """Raise `DataError` at the first Gold that does not obey the transitions that are allowed."""
+    """Raise `DataError` for the first Gold that violates the allowed transitions."""
     gold = encoded.of_kind("gold")
     tokens, starts = rows.tokens_of(gold), rows.take(gold).starts
     space = ChainSpace(starts, len(labels), allowed)
@@ -203,14 +203,14 @@ def check_gold(
     bad = np.flatnonzero(~fits)
     if len(bad):
         i, first, last = int(gold[bad[0]]), int(starts[bad[0]]), int(starts[bad[0] + 1])
-        token, said = _first_fault(allowed, labels, encoded.targets[tokens][first:last].tolist())
+        token, fault = _first_fault(allowed, labels, encoded.targets[tokens][first:last].tolist())
         remedy = "correct the labels, or leave scheme and allowed out"
-        problem = f"its labels use a transition that is not allowed{said}"
+        problem = f"its labels use a transition that is not allowed{fault}"
         raise trouble(evidence[i], i, problem=problem, remedy=remedy, token=token)
 
 
 def first_closed_step(structure: ChainStructure, rows: Rows, encoded: Encoded) -> tuple[int, str] | None:
-    """The first input whose known labels no allowed labeling has, and what is wrong; None where there is none."""
+    """The first input whose known labels occur in no allowed labeling, and the problem; None if there is none."""
     allowed, labels = structure.allowed, structure.labels
     space = ChainSpace(rows.starts, len(labels), allowed)
     gold = encoded.admitted is None and bool(np.all(encoded.targets >= 0))
@@ -223,12 +223,12 @@ def first_closed_step(structure: ChainStructure, rows: Rows, encoded: Encoded) -
         return None
     first, last = rows.starts[bad[0] : bad[0] + 2]
     assert allowed is not None
-    said = _first_fault(allowed, labels, encoded.targets[first:last].tolist())[1] if gold else ""
-    return int(bad[0]), f"its labels use a transition that is not allowed{said}"
+    problem = _first_fault(allowed, labels, encoded.targets[first:last].tolist())[1] if gold else ""
+    return int(bad[0]), f"its labels use a transition that is not allowed{problem}"
 
 
 def _first_fault(allowed: Transitions, labels: LabelSet, path: Sequence[int]) -> tuple[int | None, str]:
-    """The first token whose label may not be there, and why; nothing where labels have hidden states."""
+    """The first token whose label is not allowed, and why; None if labels have hidden states."""
     if labels.hidden:
         return None, ""
     for t, label in enumerate(path):
@@ -240,7 +240,7 @@ def _first_fault(allowed: Transitions, labels: LabelSet, path: Sequence[int]) ->
 
 
 def _first_closed(admitted: Bytes, allowed: Transitions) -> int | None:
-    """The first token that no labeling of the tokens before it can go on to; None where the end or a chunk is at fault.
+    """The first token that no labeling of the previous tokens can reach; None if the end or a chunk is the problem.
 
     >>> alternating = Transitions(np.eye(2, dtype=np.uint8)[::-1], np.ones(2, np.uint8), np.ones(2, np.uint8))
     >>> _first_closed(np.array([[1, 0], [1, 0]], dtype=np.uint8), alternating)

@@ -3,14 +3,14 @@
     x   (first, second): two `Graph`s
     y   {word of the first: word of the second}; edges follow from it, and what is not mapped is deleted
 
-`nulls` is the definition of Table 5.4: "none" (one-to-one), "words", "words and relations". They differ in which
-deletions have features, and in that without null words as many words must be mapped as the smaller graph has. (Read to
-the letter, the table's first two have every edge of both graphs mapped as well, which Eq. 5.8 makes impossible for
-nearly all pairs.)
+`nulls` is the definition of Table 5.4: "none" (one-to-one), "words", "words and relations". They differ in the
+deletions that have features. Without null words, all words of the smaller graph must be mapped. (Taken literally, the
+first two definitions of the table also require every edge of both graphs to be mapped, which is impossible under Eq.
+5.8 for nearly all pairs.)
 
 Features: of two words, whether they are the same, how similar their letters are, and their tags; of two edges, their
-labels and the similarity of their words; of deletions, tags and labels. `similarity(first, second)` may give more
-numbers for every two words [words, words, D], by word vectors for one.
+labels and the similarity of their words; of deletions, tags and labels. `similarity(first, second)` may return further
+numbers for each pair of words [words, words, D], for example from word vectors.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import SlotScorer
 from sidelight.spaces.alignments.graph_program import GraphProgram
 from sidelight.spaces.alignments.graph_space import GraphSpace
-from sidelight.structures.variables import asked
+from sidelight.structures.variables import call_user
 
 __all__ = ["NULLS", "Graph", "GraphAlignment"]
 
@@ -43,14 +43,14 @@ NULLS = ("none", "words", "words and relations")
 
 @dataclass(frozen=True)
 class GraphAlignment:
-    """Alignments of graphs, as a structure to learn."""
+    """Alignments of graphs."""
 
     nulls: str = field(default=NULLS[-1], metadata={VALUES: NULLS})
-    exact: bool = True  # else without branching; `batch(…).space.solved` tells how far off the alignments may be
-    seconds: float = math.inf  # for one pair; what was found by then is taken
+    exact: bool = True  # else without branching; `batch(…).space.solved` has the optimality gaps
+    seconds: float = math.inf  # time limit for one pair; the best alignment so far is used
     bits: int = 16  # features are hashed into 2**bits weights
     similarity: Callable[[Graph, Graph], Floats] | None = None  # numbers [words, words, D]
-    measured: str = field(default="both", metadata={VALUES: ("both", "first")})  # whose words are the size of a pair
+    measured: str = field(default="both", metadata={VALUES: ("both", "first")})  # how the size of a pair is measured
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class GraphAlignment:
         check_bits(self.bits)
 
     def batch(self, xs: Sequence[tuple[Graph, Graph]]) -> Batch:
-        """Pairs of graphs with all of their alignments; raises `DataError` for edges that have no words."""
+        """A batch of pairs of graphs with all their alignments; raises `DataError` for edges without words."""
         for i, x in enumerate(xs):
             if not isinstance(x, list | tuple) or len(x) != 2:
                 raise DataError(f"input {i} is {shown(x)}", remedy="give (first, second), two Graphs")
@@ -84,7 +84,7 @@ class GraphAlignment:
         return np.asarray(counts.reshape(-1, 2).mean(axis=1) if self.measured == "both" else counts[:, 0])
 
     def weights(self, *, similarity: Sequence[float] = (), **words: float) -> Floats:
-        """First weights from what is known of words: what each of some features is worth, whatever the tags.
+        """Initial weights from prior knowledge: the weights of some features, for all tags.
 
         Names are `mapped` (of any two words), `same`, `lower`, `beginning`, `letters`, and `edges`, of any two edges;
         further numbers of `similarity` by their order. Raises ValueError for other names.
@@ -100,7 +100,7 @@ class GraphAlignment:
         return vector
 
     def encode(self, x: tuple[Graph, Graph], y: Mapping[int, int]) -> Ids:
-        """The choices of words and edges; raises `DataError` for words that are not there, or are mapped twice."""
+        """The choices of words and edges; raises `DataError` for words that do not exist, or are mapped twice."""
         one, two = x
         words = np.zeros(len(one.words), dtype=np.int64)
         _check_mapping(y)
@@ -112,22 +112,22 @@ class GraphAlignment:
         return GraphProgram((len(one.words), len(two.words)), (_ends(one), _ends(two))).choices_of(words)
 
     def decode(self, x: tuple[Graph, Graph], choices: Ids) -> dict[int, int]:
-        """The words that are mapped."""
+        """The mapping of words."""
         return {i: choice - 1 for i, choice in enumerate(choices[: len(x[0].words)].tolist()) if choice}
 
     def admitted(self, x: tuple[Graph, Graph], y: Mapping[int, Collection[int | None]]) -> Bytes:
-        """What Partial and Candidates leave: of some words the words they may be mapped to, None for nothing."""
+        """The choices admitted by Partial and Candidates: for some words the possible targets, None for nothing."""
         one, two = x
         _check_mapping(y)
         mask = np.ones((len(one.words) + len(one.edges), 1 + max(len(two.words), len(two.edges))), dtype=np.uint8)
-        for word, said in y.items():
-            if not is_listed(said):
+        for word, value in y.items():
+            if not is_listed(value):
                 remedy = "give a list of the words that it may be mapped to, with None for nothing"
-                raise DataError(f"word {shown(word)} has {shown(said)}", remedy=remedy)
-            for other in said:
+                raise DataError(f"word {shown(word)} has {shown(value)}", remedy=remedy)
+            for other in value:
                 _check_words(x, word, 0 if other is None else other)
             mask[word] = 0
-            mask[word, [0 if other is None else other + 1 for other in said]] = 1
+            mask[word, [0 if other is None else other + 1 for other in value]] = 1
         return mask
 
     def slot_words(self, x: tuple[Graph, Graph]) -> list[str]:
@@ -135,19 +135,19 @@ class GraphAlignment:
         return _names(x[0])
 
     def choice_words(self, x: tuple[Graph, Graph], choices: Ids) -> list[str]:
-        """Those of the second that they are mapped to."""
+        """The words and edges of the second graph to which they are mapped."""
         names, size, words = _names(x[1]), len(x[1].words), len(x[0].words)
         places = [choice - 1 + (0 if slot < words else size) for slot, choice in enumerate(choices.tolist())]
         return ["deleted" if not choice else names[place] for choice, place in zip(choices.tolist(), places)]
 
     def first_weights(self) -> Floats:
-        """Words that are similar are mapped, since nothing better is known."""
+        """Initial weights that map similar words."""
         return self.weights(same=1.0, lower=1.0, beginning=1.0, letters=1.0)
 
     def _rows(self, one: Graph, two: Graph, choices: int, i: int) -> SparseRows:
         more = np.zeros((len(one.words), len(two.words), 0))
         if self.similarity is not None:
-            more = _checked_numbers(asked("similarity", self.similarity, one, two, i=i), more.shape[:2], i)
+            more = _checked_numbers(call_user("similarity", self.similarity, one, two, i=i), more.shape[:2], i)
         deletions = self.nulls != "none", self.nulls == "words and relations"
         return graph_rows(one.words, one.edges, two.words, two.edges, more, deletions, choices, self.bits)
 
@@ -157,12 +157,12 @@ def _names(graph: Graph) -> list[str]:
     return words + [f"{words[head]} → {words[word]} {label}".rstrip() for head, word, label in graph.edges]
 
 
-def _checked_numbers(said: Any, words: tuple[int, ...], i: int) -> Floats:
-    """What a similarity says of every two words of input i. # [words, words, D]"""
-    numbers = np.asarray(said)
+def _checked_numbers(value: Any, words: tuple[int, ...], i: int) -> Floats:
+    """The checked similarities of each pair of words of input i. # [words, words, D]"""
+    numbers = np.asarray(value)
     if numbers.dtype.kind not in "biuf" or numbers.ndim != 3 or numbers.shape[:2] != words:
         form = f"[{words[0]}, {words[1]}, D]"
-        raise DataError(f"input {i}: similarity gave {shown(said)}", remedy=f"give an array of numbers {form}")
+        raise DataError(f"input {i}: similarity gave {shown(value)}", remedy=f"give an array of numbers {form}")
     if numbers.shape[2] > MOST_MORE or not np.all(np.isfinite(numbers)):
         problem = f"input {i}: similarity gave {numbers.shape[2]} numbers of two words, or infinite ones"
         raise DataError(problem, remedy=f"give at most {MOST_MORE}, all of them finite")

@@ -3,8 +3,9 @@
     x   (left, right): two sequences of symbols, such as strings
     y   for every left symbol the number of its right symbol, or None
 
-A right symbol is aligned once at most. Alignments that do not cross are found by dynamic programming, with sums; others
-are matchings, which have none. Features are those of Table 5.1; a symbol with nothing has no features.
+A right symbol is aligned at most once. Alignments without crossing are found by dynamic programming, with sums;
+alignments with crossing are matchings, without sums. Features are those of Table 5.1; an unaligned symbol has no
+features.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Target = int | None
 
 @dataclass(frozen=True)
 class CharacterAlignment(OfStrings):
-    """One-to-one alignments, as a structure to learn."""
+    """One-to-one alignments of characters."""
 
     crossing: bool = False
     bits: int = 18  # features are hashed into 2**bits weights
@@ -43,7 +44,7 @@ class CharacterAlignment(OfStrings):
         check_bits(self.bits)
 
     def batch(self, xs: Sequence[Strings]) -> Batch:
-        """Pairs of strings with all of their alignments; raises `DataError` for an empty string."""
+        """A batch of pairs of strings with all their alignments; raises `DataError` for an empty string."""
         starts, ends, one, two = symbols_of(xs)
         rights = np.diff(ends)
         choices = 1 + int(rights.max(initial=0))
@@ -56,7 +57,7 @@ class CharacterAlignment(OfStrings):
         return Batch(scorer, space, self.n_jobs)
 
     def encode(self, x: Strings, y: Sequence[Target]) -> Ids:
-        """The choice of every left symbol; raises `DataError` for a symbol that is not there."""
+        """The choice of every left symbol; raises `DataError` for a symbol that does not exist."""
         check_count(x, y)
         return np.array([self._choice(x, target) for target in y], dtype=np.int32)
 
@@ -65,21 +66,23 @@ class CharacterAlignment(OfStrings):
         return [choice - 1 if choice else None for choice in choices.tolist()]
 
     def admitted(self, x: Strings, y: Sequence[int | Collection[Target] | None]) -> Bytes:
-        """What Partial and Candidates leave: of every left symbol a target or several, None for any. # [slots, K]"""
+        """The choices admitted by Partial and Candidates: for every left symbol a target, several targets, or None for
+        any. # [slots, K]
+        """
         check_count(x, y)
         mask = np.zeros((len(x[0]), 1 + len(x[1])), dtype=np.uint8)
-        for i, said in enumerate(y):
-            targets: Any = said if is_listed(said) else [said]
-            mask[i, slice(None) if said is None else [self._choice(x, target) for target in targets]] = 1
+        for i, value in enumerate(y):
+            targets: Any = value if is_listed(value) else [value]
+            mask[i, slice(None) if value is None else [self._choice(x, target) for target in targets]] = 1
         return mask
 
     def weights(self, table: Mapping[tuple[str, str], float], *, distance: float = 0.0) -> Floats:
-        """First weights from what is known of letters: the worth of pairs, whatever is around them, and of distance.
+        """Initial weights from prior knowledge: the weights of pairs of letters in any context, and of the distance.
 
-        A table of romanisation is such knowledge; the thesis begins LCLR, and its two-stage baseline, with one.
+        For example, the thesis starts LCLR and its two-stage baseline from a romanisation table.
         """
         vector = np.zeros((1 << self.bits) + 1)
-        _, _, one, two = symbols_of(list(table) or [("a", "a")])  # the distance has one place, whatever the letters
+        _, _, one, two = symbols_of(list(table) or [("a", "a")])  # the distance has one weight, for all letters
         places, near = pair_features.letter_places(one, two, self.bits)
         vector[places] = list(table.values()) or 0.0
         vector[near] = distance
@@ -87,7 +90,7 @@ class CharacterAlignment(OfStrings):
 
     @property
     def legal(self) -> str:
-        """What links keep to."""
+        """The condition that links satisfy."""
         once = "link every right symbol once at most"
         return once if self.crossing else f"{once}, and without crossing links (crossing=True allows them)"
 
@@ -96,7 +99,7 @@ class CharacterAlignment(OfStrings):
         return ["nothing" if j is None else f"{j} {x[1][j]}" for j in self.decode(x, choices)]
 
     def first_weights(self) -> Floats:
-        """Letters in the same places are linked, since nothing better is known."""
+        """Initial weights that link letters at the same positions."""
         return self.weights({}, distance=1.0)
 
     def _choice(self, x: Strings, target: Target) -> int:
@@ -109,7 +112,7 @@ class CharacterAlignment(OfStrings):
 
 
 def targets_of(links: Iterable[tuple[int, int]], length: int) -> list[Target]:
-    """The right symbol of each of `length` left ones; raises `DataError` where a symbol has two links.
+    """The right symbol of each of `length` left ones; raises `DataError` if a symbol has two links.
 
     >>> targets_of([(0, 0), (2, 1)], 3)
     [0, None, 1]

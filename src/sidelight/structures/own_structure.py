@@ -1,7 +1,7 @@
-"""A structure of one's own (`objective.structure`), made into one that models keep.
+"""A user's structure (`objective.structure`), converted to one that models store.
 
-A vocabulary that it keeps as `names` (`FeatureNames`) grows while it is fitted and is closed afterwards; weights that
-there were keep their places. `admitted(x, y)` says which choices partial outputs and candidates leave [slots, K].
+Its vocabulary `names` (`FeatureNames`) grows during a fit and is closed afterwards; existing weights keep their
+positions. `admitted(x, y)` returns the choices that partial outputs and candidates admit [slots, K].
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class OwnRows:
     """Inputs with their batch."""
 
     xs: tuple[Any, ...]
-    made: Batch
+    batch: Batch
     sizes: Floats  # [N] κ(x) of companion decisions, unless the settings say another
 
     def __len__(self) -> int:
@@ -47,39 +47,38 @@ class OwnRows:
 
     @property
     def starts(self) -> Ints:
-        return self.made.starts
+        return self.batch.starts
 
     @property
     def lengths(self) -> Ints:
-        return self.made.lengths
+        return self.batch.lengths
 
     @property
     def n_tokens(self) -> int:
-        return int(self.made.starts[-1])
+        return int(self.batch.starts[-1])
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """The offsets, and what outputs at random score with weights at random: other features have other scores."""
+        """The offsets, and the scores of random outputs under random weights, which differ for other features."""
         rng = np.random.default_rng(0)
-        outputs = self.made.space.random(rng)
-        return self.starts, outputs, self.made.score(rng.normal(size=self.made.scorer.size), outputs)
+        outputs = self.batch.space.random(rng)
+        return self.starts, outputs, self.batch.score(rng.normal(size=self.batch.scorer.size), outputs)
 
     def take(self, which: Any) -> OwnRows:
         """Some of the inputs."""
         some = np.asarray(which, dtype=np.int64)
-        return OwnRows(tuple(self.xs[i] for i in some.tolist()), self.made.take(some), self.sizes[some])
+        return OwnRows(tuple(self.xs[i] for i in some.tolist()), self.batch.take(some), self.sizes[some])
 
     def tokens_of(self, which: Any) -> Ints:
         """The numbers of the slots of some of the inputs, in order."""
-        return self.made.slots_of(np.asarray(which, dtype=np.int64))
+        return self.batch.slots_of(np.asarray(which, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnStructure:
-    """What a fit has made of a user's structure: a copy of it, whose vocabulary is closed."""
+    """A fit's copy of a user's structure, with a closed vocabulary."""
 
     plain: Any  # PlainStructure
-    n_choices: int  # of the inputs that it was fitted to; others may have more, or fewer
+    n_choices: int  # of the training inputs; others may have more, or fewer
     size: int
 
     @property
@@ -88,7 +87,7 @@ class OwnStructure:
 
     @property
     def labels(self) -> LabelSet:
-        """The choices, by the names that the structure has for them (`choice_names`), or by their numbers."""
+        """The choices, by the structure's names (`choice_names`), or by number."""
         return LabelSet(tuple(getattr(self.plain, "choice_names", range(self.n_choices))))
 
     def rows(self, xs: Any, *, n_jobs: int | None = None) -> OwnRows:
@@ -101,7 +100,7 @@ class OwnStructure:
         return OwnRows(every, batch, sizes_of(self.plain, every, batch))
 
     def batch(self, rows: OwnRows, *, n_jobs: int | None = None) -> Batch:
-        return replace(rows.made, n_jobs=n_jobs)
+        return replace(rows.batch, n_jobs=n_jobs)
 
     def moved(self, weights: Floats, before: Structure) -> Floats:
         if not isinstance(before, OwnStructure) or before.size > self.size:
@@ -118,16 +117,16 @@ class OwnStructure:
     def mask(self, rows: OwnRows, clamp: Any) -> Bytes:
         pieces = [Unlabeled(x) if y is None else Partial(x, y) for x, y in zip(rows.xs, clamp, strict=True)]
         admitted = _encoded(pieces, rows, self.plain).admitted
-        return np.ones((rows.n_tokens, rows.made.space.n_labels), dtype=np.uint8) if admitted is None else admitted
+        return np.ones((rows.n_tokens, rows.batch.space.n_labels), dtype=np.uint8) if admitted is None else admitted
 
     def slots(self, rows: OwnRows) -> list[str]:
-        """Slots as the structure calls them, or by their numbers."""
+        """The structure's names of slots, or their numbers."""
         if isinstance(self.plain, Worded):
             return [name for x in rows.xs for name in self.plain.slot_words(x)]
         return [f"slot {t}" for length in rows.lengths.tolist() for t in range(length)]
 
     def choice_words(self, rows: OwnRows, choices: Ids) -> list[Any]:
-        """Choices as the structure calls them, or by their numbers."""
+        """The structure's names of choices, or their numbers."""
         if not isinstance(self.plain, Worded):
             return [int(choice) for choice in choices]
         bounds = zip(rows.xs, pairwise(rows.starts.tolist()))
@@ -138,10 +137,10 @@ class OwnStructure:
         return [shares[a:b] for a, b in pairwise(rows.starts.tolist())]
 
     def check(self, evidence: Sequence[Evidence], rows: OwnRows, encoded: Encoded, *, n_jobs: int | None) -> None:
-        """Raise `Infeasible` at the first input that what is known of it leaves without an output."""
+        """Raise `Infeasible` for the first input whose evidence admits no output."""
         which = encoded.of_kind(*RESTRICTED, "unlabeled")
         own = None if encoded.admitted is None else encoded.admitted[rows.tokens_of(which)]
-        closed = np.flatnonzero(~rows.made.take(which).inside(own).space.feasible())
+        closed = np.flatnonzero(~rows.batch.take(which).inside(own).space.feasible())
         if len(closed):
             i = int(which[closed[0]])
             problem, remedy = "no output has choices that all slots admit", "correct it, or admit more"
@@ -164,7 +163,7 @@ class OwnStructure:
     def counted(self, rules: Sequence[Rule], xs: Sequence[Any], ys: Sequence[Any]) -> list[float]:
         return []
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         rules = [rule.name for rule in getattr(self.plain, "rules", ()) if isinstance(rule, Rule)]
         return {"structure": type(self.plain).__name__, **({"rules": rules} if rules else {})}
 
@@ -175,7 +174,7 @@ class OwnStructure:
         return FeatureWeightNames(self.labels, self.size, [] if names is None else list(names.places))
 
     def state(self) -> State:
-        """The names of features, or what a `state()` of the user's structure gives: JSON values and arrays.
+        """The names of features, or the result of the user's `state()`: JSON values and arrays.
 
         A frozen dataclass, which has learned nothing but weights, needs neither.
         """
@@ -195,9 +194,9 @@ class OwnStructure:
 
 
 def restored_own(spec: Any, arrays: Any, plain: Any) -> OwnStructure:
-    """The structure that a file describes, made of one that has not been fitted; raises `ModelFileError`.
+    """The structure in a file, restored from an unfitted one; raises `ModelFileError`.
 
-    Those of this library need not be given: a file has their settings.
+    Structures of this library need not be passed: a file has their settings.
     """
     called = text_of(spec, "own")
     if plain is None and called in LIBRARY and "settings" in spec:
@@ -216,7 +215,7 @@ def restored_own(spec: Any, arrays: Any, plain: Any) -> OwnStructure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Own:
-    """A structure of one's own, as `Predictor` asks for it."""
+    """A user's structure, in the form for `Predictor`."""
 
     plain: Any  # PlainStructure
 
@@ -235,7 +234,7 @@ class Own:
         rows = OwnRows(xs, batch, sizes_of(own, xs, batch))
         if names is not None:
             names.closed = True
-        structure = OwnStructure(own, rows.made.space.n_labels, rows.made.scorer.size)
+        structure = OwnStructure(own, rows.batch.space.n_labels, rows.batch.scorer.size)
         return Prepared(structure, rows, _encoded(evidence, rows, own))
 
 
@@ -249,8 +248,8 @@ def _is_frozen(plain: Any) -> bool:
 
 
 def _encoded(evidence: Sequence[Evidence], rows: OwnRows, plain: Any) -> Encoded:
-    """What is known of outputs, as arrays; raises `DataError` naming the evidence."""
-    starts, size = rows.starts, rows.made.space.n_labels
+    """The evidence about outputs, as arrays; raises `DataError` with the piece of evidence."""
+    starts, size = rows.starts, rows.batch.space.n_labels
     targets = np.full(rows.n_tokens, -1, dtype=np.int32)
     admitted = np.ones((rows.n_tokens, size), dtype=np.uint8)
     for i, (piece, first, last) in enumerate(zip(evidence, starts[:-1].tolist(), starts[1:].tolist())):
@@ -274,11 +273,11 @@ def _gold(piece: Gold, i: int, plain: Any, rows: OwnRows) -> Ids:
         choices = np.asarray(plain.encode(piece.x, piece.y), dtype=np.int32)
     except DataError as error:
         raise _placed(error, piece, i) from None
-    slots, size = int(rows.lengths[i]), rows.made.space.n_labels
+    slots, size = int(rows.lengths[i]), rows.batch.space.n_labels
     if choices.shape != (slots,) or np.any((choices < 0) | (choices >= size)):
         problem = f"encode gave {choices.tolist()} for {slots} slots with {size} choices"
         raise trouble(piece, i, problem=problem, remedy="give the choice of every slot, from 0 on")
-    if not rows.made.space.take(np.array([i])).admits(choices)[0]:
+    if not rows.batch.space.take(np.array([i])).admits(choices)[0]:
         remedy = plain.legal if isinstance(plain, Described) else "correct it"
         raise trouble(piece, i, problem=f"{shown(piece.y)} is not an output of the space", remedy=remedy)
     return choices
@@ -295,11 +294,11 @@ def _admitted(piece: Evidence, i: int, plain: Any, known: Any, shape: tuple[int,
     if mask.ndim != 2 or len(mask) != shape[0] or mask.shape[1] > shape[1]:
         problem = f"admitted gave an array of shape {mask.shape} and not {shape}"
         raise trouble(piece, i, problem=problem, remedy="give [slots, choices]")
-    return np.pad(mask, ((0, 0), (0, shape[1] - mask.shape[1])))  # choices that other inputs have
+    return np.pad(mask, ((0, 0), (0, shape[1] - mask.shape[1])))  # choices of other inputs
 
 
 def _placed(error: DataError, piece: Evidence, i: int) -> DataError:
-    """What a structure says of an output, with the evidence that it is of."""
+    """An error of a structure about an output, with its piece of evidence."""
     return trouble(piece, i, problem=error.problem, remedy=error.remedy or "correct it")
 
 
@@ -310,11 +309,11 @@ LIBRARY = {  # class to module
     "GraphAlignment": "graphs",
     "EntityRelation": "relations",
 }
-NO_SETTINGS = ("n_jobs", "names", "rules")  # of the machine; what files have besides; and what no file has
+NO_SETTINGS = ("n_jobs", "names", "rules")  # not stored as settings: of the machine, stored separately, never stored
 
 
 def settings_of(plain: Any) -> dict[str, Any] | None:
-    """The fields of a structure that is a dataclass that are not as usual, as JSON has them; None where one is none.
+    """The nondefault fields of a dataclass structure, as JSON values; None if this is impossible.
 
     >>> from sidelight.structures.trees import DependencyTree
     >>> settings_of(DependencyTree(projective=False, relations=("obj",)))
@@ -333,7 +332,7 @@ def settings_of(plain: Any) -> dict[str, Any] | None:
 
 
 def _usual(one: Field[Any]) -> Any:
-    """The default of a field; of names that must be given, none."""
+    """The default of a field; none for required fields."""
     if one.default is not MISSING:
         return one.default
     return () if one.default_factory is MISSING else one.default_factory()

@@ -1,12 +1,13 @@
-"""Entities and relations: where entities are is given; their types and the relations of pairs are chosen together.
+"""Entities and relations: boundaries of entities are given; their types and the relations of pairs are predicted
+jointly.
 
     x   `EntitySentence(tokens, spans)`
     y   `Extraction(types, relations)`: a type for every entity, and (head, tail, name) for every relation
 
-A slot is an entity, then a pair of entities, whose choices are "none" and every relation in both directions, so that
-two entities have one relation at most. What types the arguments of a relation must have is said by rules (Roth and Yih
-2004), about `y.entity[i]` and `y.relation[head, tail]`; each clause of a rule is about one pair of entities, and the
-best output under all of them is found exactly (`spaces.relation_kernels`).
+A slot is an entity, then a pair of entities, whose choices are "none" and every relation in both directions, so two
+entities have at most one relation. Rules (Roth and Yih 2004) about `y.entity[i]` and `y.relation[head, tail]` say which
+types the arguments of a relation must have. Each clause of a rule is about one pair of entities, and the best output
+under all rules is found exactly (`spaces.sub_problems.relation_kernels`).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from sidelight.rules.expr import is_true
 from sidelight.rules.output import ChosenVariable, Groups
 from sidelight.rules.rule import checked_rules
 from sidelight.spaces.sub_problems.relation_space import RelationSpace
-from sidelight.structures.variables import asked
+from sidelight.structures.variables import call_user
 
 NONE = "none"
 ENTITY, RELATION = "entity", "relation"
@@ -46,7 +47,7 @@ Features = Callable[[EntitySentence, str, Any], Iterable[str] | Mapping[str, flo
 
 @dataclass(eq=False)
 class EntityRelation:
-    """Types and relations, as a structure to learn.
+    """Types of entities, and relations between them.
 
     - types, relations: their names.
     - rules: about `y.entity[i]` and `y.relation[head, tail]`, for every two entities in both orders; hard, or soft at
@@ -94,12 +95,14 @@ class EntityRelation:
 
     @property
     def sub_problems(self) -> dict[str, tuple[int, ...]]:
-        """What `SequentialLearner` learns one after another: the choices of each."""
+        """The sub-problems for `SequentialLearner`, with their choices."""
         count = len(self.types)
         return {ENTITY: tuple(range(count)), RELATION: tuple(range(count, len(self.choice_names)))}
 
     def batch(self, xs: Sequence[EntitySentence]) -> Batch:
-        """Sentences with all of their outputs; raises `DataError` for one without entities, or with invalid spans."""
+        """A batch of sentences with all their outputs; raises `DataError` for one without entities, or with invalid
+        spans.
+        """
         for i, x in enumerate(xs):
             _check_spans(x, i)
         counts = np.array([len(x.spans) for x in xs], dtype=np.int64)
@@ -111,7 +114,7 @@ class EntityRelation:
         return Batch(scorer, RelationSpace(starts, len(self.choice_names), None, counts, *self._said(xs)))
 
     def encode(self, x: EntitySentence, y: Extraction) -> Ids:
-        """The choice of every slot; raises `DataError` for what is not there, and where a hard rule is broken."""
+        """The choice of every slot; raises `DataError` for unknown names, and if a hard rule is broken."""
         choices = self._chosen(x, y)
         self._check_rules(x, choices)
         return choices
@@ -122,7 +125,7 @@ class EntityRelation:
         return [rule.violations(x, known) for rule in self.rules]
 
     def coverage(self, x: EntitySentence) -> list[bool]:
-        """Whether each rule says anything about an input, so that some output might break it."""
+        """Whether each rule applies to an input, so that some output might break it."""
         symbols = self._symbols(len(x.spans))
         return [not is_true(rule.on(x, symbols)) for rule in self.rules]
 
@@ -151,22 +154,23 @@ class EntityRelation:
         return Extraction(tuple(self.types[choice] for choice in choices[:n].tolist()), tuple(sorted(relations)))
 
     def admitted(self, x: EntitySentence, y: Mapping[str, Mapping[Any, Any]]) -> Bytes:
-        """What Partial and Candidates leave: {"entity": {i: types}, "relation": {(head, tail): names}}. # [slots, K]
+        """The choices admitted by Partial and Candidates: {"entity": {i: types}, "relation": {(head, tail): names}}. #
+        [slots, K]
 
-        A label, or several; what is not named is open. "none" is the name of no relation.
+        Values are one label or several; other slots are open. "none" is the name of no relation.
         """
         slots = {slot: t for t, slot in enumerate(_slots(x))}
         mask = np.ones((len(slots), len(self.choice_names)), dtype=np.uint8)
         for kind, members in y.items():
-            for key, said in members.items():
-                labels = [said] if isinstance(said, str) else list(said)
-                place, chosen = self._named(len(x.spans), kind, key, labels)
-                if place not in slots or not chosen:
+            for key, value in members.items():
+                labels = [value] if isinstance(value, str) else list(value)
+                place, choices = self._named(len(x.spans), kind, key, labels)
+                if place not in slots or not choices:
                     raise DataError(
                         f"there is no {kind} {key!r}, or it has no labels", remedy="give {'entity': {0: type}}"
                     )
                 mask[slots[place]] = 0
-                mask[slots[place], chosen] = 1
+                mask[slots[place], choices] = 1
         return mask
 
     def slot_words(self, x: EntitySentence) -> list[str]:
@@ -208,7 +212,7 @@ class EntityRelation:
 
     def _attributes(self, x: EntitySentence, kind: str, key: Any, i: int) -> Any:
         if callable(self.features):
-            return asked("features", self.features, x, kind, key, i=i)
+            return call_user("features", self.features, x, kind, key, i=i)
         rich = self.features == "rich"
         if kind == ENTITY:
             return entity_attributes(x, key, rich=rich, lists=self.lists)
@@ -235,8 +239,8 @@ class EntityRelation:
             table_of.append(np.array([tables.setdefault(one.tobytes(), len(tables)) for one in pairs], dtype=np.int64))
             alone.append(own)
         every = np.concatenate([np.zeros((0, len(self.choice_names))), *alone])
-        said = np.stack([np.frombuffer(one).reshape(sizes) for one in tables])
-        return np.concatenate([np.zeros(0, np.int64), *table_of]), said, every if every.any() else None
+        stacked = np.stack([np.frombuffer(one).reshape(sizes) for one in tables])
+        return np.concatenate([np.zeros(0, np.int64), *table_of]), stacked, every if every.any() else None
 
     def _tables(self, x: EntitySentence, i: int) -> tuple[Floats, Floats]:
         """What rules say of an input; read once for as many entities where they do not look at it."""
@@ -262,26 +266,26 @@ class EntityRelation:
         symbols = self._symbols(count) if self.rules else None
         for rule in self.rules:
             for clause in clauses_of([rule.on(x, symbols, example=i)], [float(rule.penalty)]):  # type: ignore[arg-type]
-                said = ClauseShape(clause.says, clause.penalty, shape)
-                entities = [v for v in said.scope if v < count]
-                related = [v - count for v in said.scope if v >= count]
-                if len(said.scope) == 1:
+                shape_of_clause = ClauseShape(clause.says, clause.penalty, shape)
+                entities = [v for v in shape_of_clause.scope if v < count]
+                related = [v - count for v in shape_of_clause.scope if v >= count]
+                if len(shape_of_clause.scope) == 1:
                     at = slice(0, sizes[0]) if entities else slice(sizes[0], None)
-                    own[said.scope[0], at] += clause_worth(said)
-                elif said.scope:
+                    own[shape_of_clause.scope[0], at] += clause_worth(shape_of_clause)
+                elif shape_of_clause.scope:
                     pair = ends[related[0]] if related else tuple(entities)
                     if len(related) > 1 or pair not in place or not set(entities) <= set(pair):
                         problem = f"input {i}: the rule {rule.name} ties more than two entities and their relation"
                         raise Intractable(f"{problem}; use sl.Joint, which takes any rule")
-                    axes = [k for k, v in enumerate((*pair, count + place[pair])) if v in said.scope]
-                    wide = clause_worth(said).reshape([sizes[k] if k in axes else 1 for k in range(3)])
+                    axes = [k for k, v in enumerate((*pair, count + place[pair])) if v in shape_of_clause.scope]
+                    wide = clause_worth(shape_of_clause).reshape([sizes[k] if k in axes else 1 for k in range(3)])
                     pairs[place[pair]] += wide
-                elif float(clause_worth(said)) < 0:
-                    own[0] += float(clause_worth(said))  # said of no variable: of every output alike
+                elif float(clause_worth(shape_of_clause)) < 0:
+                    own[0] += float(clause_worth(shape_of_clause))  # without variables: the same for every output
         return pairs, own
 
     def _check_rules(self, x: EntitySentence, choices: Ids) -> None:
-        """Raise `DataError` where an output breaks a hard rule."""
+        """Raise `DataError` if an output breaks a hard rule."""
         n, first = len(x.spans), len(self.types)
         pairs, own = self._tables(x, 0)
         a, b = np.triu_indices(n, 1)
@@ -294,7 +298,7 @@ class EntityRelation:
         raise DataError(problem, remedy="correct it, or make the rule soft: rule.soft(2.0)")
 
     def _known(self, x: EntitySentence, choices: Ids) -> Groups:
-        """An output as rules read it."""
+        """An output in the form for rules."""
         n, symbols = len(x.spans), self._symbols(len(x.spans))
         entities = {i: self.types[choice] for i, choice in enumerate(choices[:n].tolist())}
         related = {}
@@ -304,7 +308,7 @@ class EntityRelation:
 
     @property
     def _sizes(self) -> tuple[int, int, int]:
-        """Of the table of a pair."""
+        """The shape of the table of a pair."""
         return len(self.types), len(self.types), len(self.choice_names) - len(self.types)
 
 
@@ -337,13 +341,13 @@ def _check_spans(x: Any, i: int) -> None:
     for span in spans:
         pair = isinstance(span, list | tuple) and len(span) == 2 and all(map(is_whole, span))
         if not pair or not 0 <= span[0] < span[1] <= len(tokens):
-            said = f"from {span[0]} to {span[1]}" if pair else shown(span)
-            problem = f"input {i}: an entity {said} of {len(tokens)} tokens"
+            text = f"from {span[0]} to {span[1]}" if pair else shown(span)
+            problem = f"input {i}: an entity {text} of {len(tokens)} tokens"
             raise DataError(problem, remedy="give (first, last), the end not included")
 
 
 def _checked_output(y: Any) -> tuple[Sequence[str], Sequence[tuple[int, int, str]]]:
-    """Types and relations; raises `DataError` for what has another form."""
+    """Types and relations; raises `DataError` for values of another form."""
     remedy = "give Extraction(types, [(head, tail, name), …])"
     if not isinstance(y, tuple) or len(y) != 2 or not all(isinstance(part, list | tuple) for part in y):
         raise DataError(f"the output is {shown(y)}", remedy=remedy)

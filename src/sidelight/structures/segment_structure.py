@@ -29,12 +29,12 @@ from sidelight.structures.segments import SegmentScheme, segment_scheme
 from sidelight.structures.structure import SEGMENTS, OutputKind, Prepared, State, Structure, unlike
 from sidelight.structures.weight_names import TokenWeightNames
 
-MOST_LENGTH = 1000  # of segments, where no input is as long
+MOST_LENGTH = 1000  # of segments, also if no input is that long
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentStructure(TokenLabels):
-    """Segments with features of tokens and of their own."""
+    """Segments with features of tokens and of segments."""
 
     scheme: SegmentScheme
     extractor: Extractor
@@ -82,7 +82,7 @@ class SegmentStructure(TokenLabels):
         return moved_weights
 
     def check(self, evidence: Sequence[Evidence], rows: Any, encoded: Encoded, *, n_jobs: int | None) -> None:
-        """Raise `DataError` at the first input without a segmentation; Gold was looked at before."""
+        """Raise `DataError` for the first input without a segmentation; Gold was checked before."""
         which = encoded.of_kind(*RESTRICTED, "unlabeled")
         admitted = None if encoded.admitted is None else encoded.admitted[rows.tokens_of(which)]
         batch = self.batch(rows.take(which), n_jobs=n_jobs).inside(admitted)
@@ -93,7 +93,7 @@ class SegmentStructure(TokenLabels):
             remedy = "correct the labels; with BIO, raise max_length or check that I-X can follow B-X"
             raise trouble(evidence[i], i, problem=problem, remedy=remedy)
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """The most tokens of a segment."""
         return {"max_length": self.max_length}
 
@@ -115,7 +115,7 @@ class SegmentStructure(TokenLabels):
 def restored_segments(
     spec: Any, arrays: Any, extractor: Extractor, function: SegmentFunction | None
 ) -> SegmentStructure:
-    """The structure that a file describes; raises `ModelFileError` where its parts do not fit each other."""
+    """The structure in a file; raises `ModelFileError` if its parts do not fit each other."""
     tokens = Layout.stored(spec, "layout")
     layout = SegmentLayout(tokens, whole_of(spec, "n_segment_attributes", high=LARGEST))
     scheme = segment_scheme(read_labels(spec), None if spec.get("scheme", "") is None else text_of(spec, "scheme"))
@@ -132,10 +132,10 @@ def restored_segments(
 
 @dataclass(frozen=True, slots=True)
 class Segmenting:
-    """Segments, as `SegmentTagger` asks for them."""
+    """Segments, in the form for `SegmentTagger`."""
 
-    features: SegmentFeatures | None  # None: what suits the inputs
-    max_length: int | None  # None: that of the longest gold segment
+    features: SegmentFeatures | None  # None: the default for the inputs
+    max_length: int | None  # None: the length of the longest gold segment
 
     def kind(self, settings: Any) -> OutputKind:
         return SEGMENTS
@@ -191,7 +191,7 @@ class Segmenting:
 
 
 def segment_features_for(features: FeatureSet, x: Any) -> SegmentFeatures:
-    """The segment features that suit an input when none were chosen: all families, or without words the length."""
+    """The default segment features for an input: all families, or, without words, only the length."""
     wordless = isinstance(x, MatrixSequence) or (
         isinstance(features, Attributes) and len(x) > 0 and not isinstance(x[0], str)
     )
@@ -201,7 +201,7 @@ def segment_features_for(features: FeatureSet, x: Any) -> SegmentFeatures:
 def _max_length(
     scheme: SegmentScheme, most: int | None, evidence: Sequence[Evidence], gold: Ints, starts: Ints, right: Ids
 ) -> int:
-    """The greatest length of a segment: as given, or that of the longest gold one; checks the gold labels."""
+    """The maximum length of a segment: as set, or that of the longest gold segment; checks the gold labels."""
     fault = scheme.fault(starts, right, max_length=most)
     if fault is not None:
         i = int(gold[fault.sequence])
@@ -214,7 +214,7 @@ def _max_length(
 
 
 def _gold_rows(starts: Ints, targets: Segments, max_length: int) -> Ints:
-    """The rows of `SegmentRows` that gold segments are."""
+    """The rows of `SegmentRows` for gold segments."""
     ends = np.zeros(len(targets.begins) + 1, dtype=bool)
     ends[:-1] = targets.begins != 0
     ends[starts] = True

@@ -1,12 +1,12 @@
 """Token labels as labelled segments, and back.
 
-Scheme "BIO": B-X begins a segment of label X and I-X goes on with it; every O is a segment of its own, of one token. A
-segment that is longer than the greatest length cannot be represented and is refused: cut in two it would read as two.
+Scheme "BIO": B-X begins a segment of label X and I-X continues it; every O is a segment of one token. A segment longer
+than the maximum length cannot be represented and is refused: cut in two, it would be read as two segments.
 
-No scheme: a segment is a maximal run of one label. A run that is longer than the greatest length M is cut from the left
-into pieces of M tokens and a rest of 1 to M tokens, and pieces of one run are one run again on the way back. A space
-with `runs` admits just these segmentations: a label may follow itself only after a piece of M tokens. So token
-labelings and segmentations are one to one, and going there and back is a round trip.
+No scheme: a segment is a maximal run of one label. A run longer than the maximum length M is cut from the left into
+pieces of M tokens and a rest of 1 to M tokens; converting back joins the pieces of a run. A space with `runs` admits
+only these segmentations: a label may follow itself only after a piece of M tokens. So token labelings and segmentations
+correspond one to one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SegmentScheme:
-    """The token labels and the segment labels of a task, and how they go together; made by `segment_scheme`."""
+    """The token labels and the segment labels of a task, and their correspondence; made by `segment_scheme`."""
 
     bio: bool
     tokens: LabelSet  # K token labels
@@ -48,18 +48,18 @@ class SegmentScheme:
     inside: Ids  # [L] of the others
 
     def longest(self, max_length: int) -> Ints:
-        """The most tokens a segment of each label may have. # [L]"""
+        """The maximum tokens of a segment, for each label. # [L]"""
         out = np.full(len(self.segments), max_length, dtype=np.int64)
         if self.bio and OUTSIDE in self.segments:
             out[self.segments.number[OUTSIDE]] = 1
         return out
 
     def reading(self, max_length: int) -> TokenReading:
-        """How segments of at most so many tokens read as token labels."""
+        """How segments of at most `max_length` tokens are read as token labels."""
         return TokenReading(self.first, self.inside, self.segment_of, self.longest(max_length))
 
     def fault(self, starts: Ints, labels: Ids, *, max_length: int | None = None) -> Fault | None:
-        """The first thing that keeps a token labeling from being a segmentation, or `None`; only BIO has any."""
+        """The first reason why a token labeling is not a segmentation, or `None`; this occurs only with BIO."""
         if not self.bio or len(labels) == 0:
             return None
         segments = self.segment_of[labels]
@@ -83,7 +83,7 @@ class SegmentScheme:
         return int(self._lengths(starts, labels).max(initial=0))
 
     def spans(self, starts: Ints, labels: Ids) -> list[list[Span]]:
-        """The segments of every sequence by name, from its token labels; the pieces of a run are one segment."""
+        """The segments of every sequence, with names, from its token labels; the pieces of a run are one segment."""
         segments = self._whole(starts).cut(starts, labels)[0]
         names = self.segments.names
         out = []
@@ -93,7 +93,7 @@ class SegmentScheme:
         return out
 
     def spans_of(self, outputs: Sequence[Sequence[Any]]) -> list[list[Span]]:
-        """The segments of token labels that are given by name; raises `DataError` for what is none (see `fault`)."""
+        """The segments of named token labels; raises `DataError` if they are not a segmentation (see `fault`)."""
         starts = np.append(0, np.cumsum([len(y) for y in outputs])).astype(np.int64)
         labels = self.tokens.encode([label for y in outputs for label in y])
         fault = self.fault(starts, labels)
@@ -102,20 +102,20 @@ class SegmentScheme:
         return self.spans(starts, labels)
 
     def _whole(self, starts: Ints) -> TokenReading:
-        """A reading under which no segment is too long."""
+        """A correspondence in which no segment is too long."""
         return self.reading(max(1, int(np.diff(starts).max(initial=1))))
 
     def _lengths(self, starts: Ints, labels: Ids) -> Ints:
-        """How many tokens of its segment there are up to each token. # [T]"""
+        """For each token, its position within its segment, from 1. # [T]"""
         begins = self._whole(starts).cut(starts, labels)[0].begins
         where = np.arange(len(begins), dtype=np.int64)
         return 1 + where - np.maximum.accumulate(np.where(begins != 0, where, 0))
 
 
 def segment_scheme(labels: Iterable[Any], scheme: str | None) -> SegmentScheme:
-    """How these token labels are segments: scheme "BIO", or None for runs of one label.
+    """How these token labels form segments: scheme "BIO", or None for runs of one label.
 
-    With BIO, B-X and I-X are both labels as soon as one of them is. Raises `DataError` for a label that is not BIO.
+    With BIO, if one of B-X and I-X is a label, both are. Raises `DataError` for a label that is not BIO.
 
     >>> segment_scheme(["B-NP", "O"], "BIO").tokens.names
     ('B-NP', 'I-NP', 'O')
@@ -141,7 +141,7 @@ def segment_scheme(labels: Iterable[Any], scheme: str | None) -> SegmentScheme:
 
 
 def segments_of(labels: Sequence[Any], *, scheme: str | None = None) -> list[Span]:
-    """The segments of one labeling, as (first token, last token, label); every O of BIO is one of its own.
+    """The segments of one labeling, as (first token, last token, label); every O of BIO is a separate segment.
 
     >>> segments_of(["B-NP", "I-NP", "O"], scheme="BIO")
     [(0, 1, 'NP'), (2, 2, 'O')]
@@ -155,7 +155,7 @@ def segments_of(labels: Sequence[Any], *, scheme: str | None = None) -> list[Spa
 
 
 def labels_of(segments: Sequence[Span], *, scheme: str | None = None) -> list[Any]:
-    """The token labels of segments that tile a sequence; raises `DataError` where they leave a gap or overlap.
+    """The token labels of segments that tile a sequence; raises `DataError` if they leave a gap or overlap.
 
     >>> labels_of([(0, 1, "NP"), (2, 2, "O")], scheme="BIO")
     ['B-NP', 'I-NP', 'O']

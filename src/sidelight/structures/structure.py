@@ -1,12 +1,12 @@
-"""What outputs a model has and how they are scored, all but weights: the one seam between structures and the rest.
+"""The protocol of structures: the outputs of a model and how they are scored, without weights.
 
-A structure makes the features of inputs (`rows`), which can be taken in parts, and of these a `Batch`; learners know no
-more of it than that. Beside this it reads what users write (evidence, outputs, clamps, rules) and writes what they read
-(outputs, probabilities, files); nobody else knows what an `x` and a `y` look like. Each structure is one file here.
+A structure computes the features of inputs (`rows`), of which parts can be selected, and from these a `Batch`; learners
+use nothing else. It also reads users' data (evidence, outputs, clamps, rules) and writes results (outputs,
+probabilities, files); no other code knows what an `x` and a `y` look like. Each structure is one file here.
+`objective.structure` has the minimal protocol of a user's structure; `own_structure` derives the rest.
 
-`objective.structure` has the least that a structure of one's own must say; `own_structure` makes the rest of it.
-
-What learners may ask of outputs, and which outputs have it, stands here too (`OutputKind`, `Need`).
+The operations that learners may need of outputs, and the outputs that have them, are defined here too (`OutputKind`,
+`Need`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sidelight.structures.weight_names import WeightNames
 
 
 class Need(Enum):
-    """Something that a learner asks for, in words."""
+    """An operation on outputs that a learner may need, in words."""
 
     BEST = "the best output"
     SUMS = "sums over outputs"
@@ -48,11 +48,11 @@ class Need(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OutputKind:
-    """The outputs of a structure, in words, with what they have."""
+    """A kind of outputs, in words, with the operations that it supports."""
 
     name: str  # plural
     has: frozenset[Need]
-    instead: str  # learners that they have all for
+    instead: str  # learners whose needs it meets
 
 
 _ALL = frozenset(Need) - {Need.SEGMENTS}
@@ -75,10 +75,10 @@ VARIABLES = OutputKind(
 
 @runtime_checkable
 class InputRows(Protocol):
-    """The features of inputs, made once: slots of all inputs in a row, with offsets."""
+    """The features of inputs, computed once: the slots of all inputs in a row, with offsets."""
 
     def take(self, which: Any) -> Self:
-        """Those of some of the inputs."""
+        """The features of some of the inputs."""
         ...
 
     def tokens_of(self, which: Any) -> Ints:
@@ -93,14 +93,13 @@ class InputRows(Protocol):
     @property
     def lengths(self) -> Ints: ...
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """All there is, to tell batches apart by."""
+        """All arrays, to distinguish batches."""
         ...
 
 
 class State(NamedTuple):
-    """A structure as JSON values and arrays, and the oldest version of files that has it."""
+    """A structure as JSON values and arrays, and the oldest file version that supports it."""
 
     values: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
@@ -108,21 +107,21 @@ class State(NamedTuple):
 
 
 class Structure(Protocol):
-    """Everything about one kind of output, as one fit has made it."""
+    """Everything about one kind of output, as created by a fit."""
 
     @property
     def outputs_are(self) -> str:
-        """What outputs are, in a word for messages: "chains", "segments", "variables"."""
+        """The name of outputs in messages: "chains", "segments", "variables"."""
         ...
 
     @property
     def labels(self) -> LabelSet:
-        """The choices of slots by their names."""
+        """The names of choices."""
         ...
 
     @property
     def size(self) -> int:
-        """How many weights there are."""
+        """The number of weights."""
         ...
 
     def rows(self, xs: Any, *, n_jobs: int | None = None) -> Any:
@@ -134,27 +133,29 @@ class Structure(Protocol):
         ...
 
     def moved(self, weights: Floats, before: Structure) -> Floats:
-        """The weights of a structure that had as many features or fewer; raises `DataError` for any other."""
+        """The weights of an earlier structure with at most as many features, in this layout; raises `DataError` for
+        others.
+        """
         ...
 
     def outputs(self, rows: Any, choices: Ids) -> list[Any]:
-        """The outputs of inputs as users read them."""
+        """The outputs of inputs, in the users' form."""
         ...
 
     def choices(self, rows: Any, ys: Any) -> Ids:
-        """The choices of outputs as users write them; raises `DataError` where they do not fit the inputs. # [T]"""
+        """The choices of outputs in the users' form; raises `DataError` if they do not fit the inputs. # [T]"""
         ...
 
     def mask(self, rows: Any, clamp: Any) -> Bytes:
-        """Which choices are left where some are fixed; raises `DataError` where they do not fit the inputs. # [T, K]"""
+        """The choices admitted by clamps; raises `DataError` if clamps do not fit the inputs. # [T, K]"""
         ...
 
     def slots(self, rows: Any) -> list[str]:
-        """What the slots of inputs are called, for people."""
+        """The names of the slots of inputs, for display."""
         ...
 
     def choice_words(self, rows: Any, choices: Ids) -> list[Any]:
-        """What the choices of slots are called, for people."""
+        """The names of the choices of slots, for display."""
         ...
 
     def beliefs(self, rows: Any, shares: Floats) -> list[Any]:
@@ -162,11 +163,11 @@ class Structure(Protocol):
         ...
 
     def check(self, evidence: Sequence[Evidence], rows: Any, encoded: Encoded, *, n_jobs: int | None) -> None:
-        """Raise at the first input that what is known of it leaves without an output."""
+        """Raise an error for the first input whose evidence admits no output."""
         ...
 
     def read_rules(self, rules: Sequence[Rule], xs: Sequence[Any]) -> None:
-        """Read rules on some inputs, so that a mistake in one shows at once; raises `DataError` where one does."""
+        """Read rules on some inputs to find mistakes early; raises `DataError` for a mistake."""
         ...
 
     def ruled(
@@ -177,23 +178,23 @@ class Structure(Protocol):
         *,
         places: Sequence[int] | None = None,
     ) -> AnyRuled:
-        """Inputs with rules about all of them, and rules of each; raises `Intractable` where there are no rules."""
+        """Inputs with common rules and their own rules; raises `Intractable` if rules are not supported."""
         ...
 
     def counted(self, rules: Sequence[Rule], xs: Sequence[Any], ys: Sequence[Any]) -> list[float]:
-        """The penalties of rules: their own, or as right outputs say of those that are learned."""
+        """The penalties of rules: their own, or learned from right outputs."""
         ...
 
     def state(self) -> State:
-        """For files."""
+        """The state for files."""
         ...
 
     def weight_names(self) -> WeightNames:
-        """What its weights are called."""
+        """The names of the weights."""
         ...
 
-    def told(self) -> dict[str, Any]:
-        """What a model tells of it, for people."""
+    def facts(self) -> dict[str, Any]:
+        """A description for models, for display."""
         ...
 
 
@@ -206,16 +207,16 @@ class Prepared(NamedTuple):
 
 
 class Declared(Protocol):
-    """What outputs an estimator is for, before it has seen any evidence."""
+    """The kind of outputs of an estimator, before it has seen evidence."""
 
     def kind(self, settings: Any) -> OutputKind:
-        """What outputs are under the settings (`sidelight.specs.settings`), with what learners may ask of them."""
+        """The kind of outputs under the settings (`sidelight.specs.settings`), with the operations that it supports."""
         ...
 
     def prepare(self, settings: Any, evidence: Sequence[Evidence], before: Structure | None) -> Prepared:
-        """Labels, features and layout, as the settings or an earlier structure have them.
+        """Labels, features and layout, from the settings or an earlier structure.
 
-        Raises `DataError` where they do not fit the evidence.
+        Raises `DataError` if they do not fit the evidence.
         """
         ...
 

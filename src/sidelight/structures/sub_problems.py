@@ -1,10 +1,11 @@
-"""Decisions with their own features and labels, tied by rules: what sequential learning learns one after another.
+"""Sub-problems with their own features and labels, connected by rules, for sequential learning.
 
     x   anything; `variables(x)` gives {kind: keys}, `features(x, kind, key)` the attributes of a variable
     y   {kind: {key: label}}
 
-A kind of variable is a sub-problem. Where the outputs of an input can be listed, those that rules allow are (`spaces.
-listed_space`), and sums over them are exact; else the best output is found by `inference`, one input at a time.
+A kind of variable is a sub-problem. If the outputs of an input can be listed, the allowed ones are listed
+(`spaces.sub_problems.listed_space`), and sums over them are exact. Otherwise `inference` finds the best output, one
+input at a time.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from sidelight.rules.rule import checked_rules
 from sidelight.rules.stand_in_input import try_rules
 from sidelight.spaces.slots import BatchedSlotSpace
 from sidelight.spaces.sub_problems.listed_space import LegalOutputs, ListedSpace
-from sidelight.structures.variables import VariableReader, asked, encode_variables
+from sidelight.structures.variables import VariableReader, call_user, encode_variables
 
 MOST_LISTED = 1 << 14  # outputs of an input
 
 
 @dataclass(eq=False)
 class SubProblems:
-    """Sub-problems and what ties them, as a structure to learn.
+    """Sub-problems connected by rules.
 
     - labels: {kind: its labels}; rules: about `y.kind[key]`, hard or soft at a price.
     - variables(x): {kind: keys}; features(x, kind, key): names of attributes, {name: value}, or an array of numbers.
@@ -84,13 +85,13 @@ class SubProblems:
         return {kind: tuple(k for k, (of, _) in enumerate(self.choice_names) if of == kind) for kind in self.labels}
 
     def batch(self, xs: Sequence[Any]) -> Batch:
-        """Inputs with all outputs that rules allow."""
+        """A batch of inputs with all outputs that the rules allow."""
         called = [self._reader.variables_of(x, i) for i, x in enumerate(xs)]
         starts = offsets_of([len(own) for own in called])
         numbers = {kind: k for k, kind in enumerate(self.labels)}
         kinds = np.array([numbers[kind] for own in called for kind, _ in own], dtype=np.int32)
         attributes = [
-            asked("features", self.features, x, kind, key, i=i)
+            call_user("features", self.features, x, kind, key, i=i)
             for i, (x, own) in enumerate(zip(xs, called))
             for kind, key in own
         ]
@@ -112,7 +113,7 @@ class SubProblems:
         return Batch(scorer, space)
 
     def encode(self, x: Any, y: Mapping[str, Mapping[Any, Any]]) -> Ids:
-        """The choice of every variable; raises `DataError` for a label that is missing or not there."""
+        """The choice of every variable; raises `DataError` for a missing or unknown label."""
         return encode_variables(
             [Gold(x, y)], [self._reader.variables_of(x, 0)], self._reader.choices, alone=True
         ).targets
@@ -125,8 +126,8 @@ class SubProblems:
         return output
 
     def admitted(self, x: Any, y: Mapping[str, Mapping[Any, Any]]) -> Bytes:
-        """What Partial and Candidates leave: of some variables a label, or a list of labels. # [slots, K]"""
-        several = any(isinstance(said, list | set | tuple) for members in y.values() for said in members.values())
+        """The choices admitted by Partial and Candidates: for some variables a label, or several. # [slots, K]"""
+        several = any(isinstance(value, list | set | tuple) for members in y.values() for value in members.values())
         piece = Candidates(x, y) if several else Partial(x, y)
         called = self._reader.variables_of(x, 0)
         mask = encode_variables([piece], [called], self._reader.choices, alone=True).admitted
@@ -159,21 +160,21 @@ def _space(
     offsets: Sequence[tuple[int, ...]],  # and the first choice of each
     clauses: Sequence[tuple[Clause, ...]],
 ) -> BatchedSlotSpace:
-    """A list for every sort of input, or where one has too many outputs, what is found by inference."""
+    """A space of listed outputs for every kind of input, or, if there are too many outputs, a space with inference."""
     if any(math.prod(own) > MOST_LISTED for own in widths):
         return RuledSlots(starts, n_labels, None, tuple(widths), tuple(offsets), tuple(clauses))
     numbers: dict[Any, int] = {}
     lists: list[LegalOutputs] = []
     list_of = []
     shapes: dict[Any, Any] = {}
-    for i, (own, first, said) in enumerate(zip(widths, offsets, clauses)):
-        if (id(said), own) not in shapes:
-            every = (ClauseShape(clause.says, clause.penalty, own) for clause in said)
-            shapes[id(said), own] = tuple((shape.key, shape.scope) for shape in every)
-        key = own, first, shapes[id(said), own]
+    for i, (own, first, bound) in enumerate(zip(widths, offsets, clauses)):
+        if (id(bound), own) not in shapes:
+            every = (ClauseShape(clause.says, clause.penalty, own) for clause in bound)
+            shapes[id(bound), own] = tuple((shape.key, shape.scope) for shape in every)
+        key = own, first, shapes[id(bound), own]
         if key not in numbers:
             numbers[key] = len(lists)
-            lists.append(_listed(own, first, said, i))
+            lists.append(_listed(own, first, bound, i))
         list_of.append(numbers[key])
     return ListedSpace.of(starts, n_labels, np.array(list_of, dtype=np.int64), lists)
 
@@ -192,7 +193,9 @@ def _listed(widths: tuple[int, ...], first: tuple[int, ...], clauses: Sequence[C
 
 @dataclass(frozen=True)
 class RuledSlots(BatchedSlotSpace):
-    """Outputs under rules that are too many to be listed: the best one of an input, by elimination or a program."""
+    """Outputs under rules, too many to be listed: the best one of an input is found by elimination or an integer
+    program.
+    """
 
     widths: tuple[tuple[int, ...], ...] = ()  # [N]
     offsets: tuple[tuple[int, ...], ...] = ()  # [N]
@@ -233,5 +236,5 @@ class RuledSlots(BatchedSlotSpace):
         return labels, values
 
     def projected(self, learned: Bytes) -> NoReturn:
-        """Nothing: sums need lists."""
+        """Not supported: sums need listed outputs."""
         raise Intractable(f"an input has more than {MOST_LISTED:,} outputs, too many to sum over")

@@ -4,7 +4,7 @@
     y   the head of every token, counted from 1, 0 for the root; with relations (head, relation)
 
 Projective trees (no arcs that cross) by Eisner's algorithm, others by Chu, Liu and Edmonds; sums by inside–outside and
-by the matrix-tree theorem. Features of arcs are hashed, so that a structure keeps nothing of what it has seen.
+by the matrix-tree theorem. Features of arcs are hashed, so a structure has no vocabulary.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Arc = int | tuple[int, str]  # a head, or a head and a relation
 
 @dataclass(frozen=True)
 class DependencyTree:
-    """Trees of heads, as a structure to learn."""
+    """Dependency trees."""
 
     projective: bool = True
     single_root: bool = True  # exactly one token has the root as its head
-    relations: tuple[str, ...] = ()  # names of what a token may be to its head; without any, trees have heads alone
+    relations: tuple[str, ...] = ()  # names of relations to the head; without any, trees have only heads
     bits: int = 20  # features are hashed into 2**bits weights
     n_jobs: int | None = None
 
@@ -52,7 +52,7 @@ class DependencyTree:
         object.__setattr__(self, "relations", tuple(relations))
 
     def batch(self, xs: Sequence[Sentence]) -> Batch:
-        """Sentences with all of their trees; raises `DataError` for one without tokens."""
+        """A batch of sentences with all their trees; raises `DataError` for one without tokens."""
         tokens = [_read(x, i) for i, x in enumerate(xs)]
         starts = offsets_of([len(one) for one in tokens])
         choices = (max((len(one) for one in tokens), default=0) + 1) * self._width
@@ -63,7 +63,7 @@ class DependencyTree:
         return Batch(scorer, space, self.n_jobs)
 
     def encode(self, x: Sentence, y: Sequence[Arc]) -> Ids:
-        """The choice of every token; raises `DataError` for a head or a relation that is not there."""
+        """The choice of every token; raises `DataError` for a head or a relation that does not exist."""
         _check_count(x, y)
         return np.array([self._choice(arc, t, len(x)) for t, arc in enumerate(y)], dtype=np.int32)
 
@@ -74,21 +74,25 @@ class DependencyTree:
         return [(int(choice) // self._width, self.relations[int(choice) % self._width]) for choice in choices]
 
     def admitted(self, x: Sentence, y: Sequence[Arc | Collection[Arc] | None]) -> Bytes:
-        """What Partial and Candidates leave: of every token an arc, several, or None for any. # [slots, K]"""
+        """The choices admitted by Partial and Candidates: for every token an arc, several arcs, or None for any. #
+        [slots, K]
+        """
         _check_count(x, y)
         mask = np.zeros((len(x), (len(x) + 1) * self._width), dtype=np.uint8)
-        for t, said in enumerate(y):
-            if said is None:
+        for t, value in enumerate(y):
+            if value is None:
                 mask[t] = 1
                 continue
-            single = not is_listed(said) or (isinstance(said, tuple) and len(said) == 2 and isinstance(said[1], str))
-            arcs: Collection[Any] = [said] if single else said  # type: ignore[assignment]
+            single = not is_listed(value) or (
+                isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str)
+            )
+            arcs: Collection[Any] = [value] if single else value  # type: ignore[assignment]
             mask[t, [self._choice(arc, t, len(x)) for arc in arcs]] = 1
         return mask
 
     @property
     def legal(self) -> str:
-        """What heads keep to."""
+        """The condition that heads satisfy."""
         roots = ("exactly one token has head 0 (single_root=False allows several)",) if self.single_root else ()
         crossing = ("arcs do not cross (projective=False lets them)",) if self.projective else ()
         return "; ".join(("heads must lead from every token to the root, without circles", *roots, *crossing))
@@ -128,7 +132,7 @@ class DependencyTree:
 
 
 def attachment(heads: Sequence[Sequence[Any]], gold: Sequence[Sequence[Any]]) -> float:
-    """The share of tokens that have the right head (with relations: and the right relation); the attachment score.
+    """The attachment score: the share of tokens with the right head (with relations: and the right relation).
 
     >>> attachment([[0, 1, 1]], [[0, 1, 2]])
     0.6666666666666666

@@ -1,4 +1,4 @@
-"""Decisions that are no sequence: a label for every variable, of its kind, scored one by one and in pairs."""
+"""Decisions that do not form a sequence: a label for every variable, scored one by one and in pairs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Scored = tuple[dict[str, dict[Any, Floats]], dict[tuple[Variable, Variable], Flo
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VariableStructure:
-    """Variables as a reader finds them, with weights for attributes and labels, and for types of pairs."""
+    """Variables read by a `VariableReader`, with weights for attributes and labels, and for types of pairs."""
 
     reader: VariableReader
     types: tuple[PairType, ...]
@@ -71,7 +71,7 @@ class VariableStructure:
         old, new, moved_weights = before.layout, self.layout, self.layout.zeros()
         if self.types[: len(before.types)] != before.types:
             raise unlike()
-        moved_weights[: old.attributes_at] = weights[: old.attributes_at]  # new types come after the old ones
+        moved_weights[: old.attributes_at] = weights[: old.attributes_at]  # new types follow the old ones
         new.attribute_weights(moved_weights)[: old.n_attributes] = old.attribute_weights(weights)
         return moved_weights
 
@@ -83,7 +83,7 @@ class VariableStructure:
         return self._known(rows, ys, "outputs", [Gold(None, y) for y in ys]).targets
 
     def mask(self, rows: VariableRows, clamp: Any) -> Bytes:
-        """What is left where the labels of some variables are fixed: {kind: {key: label}} of every input, or None."""
+        """The choices admitted by clamps: {kind: {key: label}} of every input, or None."""
         pieces = [Unlabeled(None) if y is None else Partial(None, y) for y in clamp]
         admitted = self._known(rows, clamp, "clamps", pieces).admitted
         return np.ones((int(rows.starts[-1]), len(self.labels)), dtype=np.uint8) if admitted is None else admitted
@@ -112,10 +112,10 @@ class VariableStructure:
         return beliefs
 
     def check(self, evidence: Sequence[Evidence], rows: Any, encoded: Encoded, *, n_jobs: int | None) -> None:
-        """Nothing: labels of variables are free of each other, and every one has a candidate."""
+        """Does nothing: labels of variables are independent, and every one has a candidate."""
 
     def read_rules(self, rules: Sequence[Rule], xs: Sequence[Any]) -> None:
-        """Nothing: an estimator reads them when it is made."""
+        """Does nothing: the estimator reads rules in its constructor."""
 
     def ruled(
         self,
@@ -138,12 +138,14 @@ class VariableStructure:
                 broken[k] += rule.violations(x, known, example=i) if rule.learned else 0
         return counted_penalties(rules, broken, float(variables))
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Nothing."""
         return {}
 
     def scored(self, xs: Sequence[Any], weights: Floats, clamp: Any = None) -> Iterator[Scored]:
-        """The scores of every input's variables and pairs, as `Joint.predict` takes them; -inf for what is clamped."""
+        """The scores of every input's variables and pairs, in the form for `Joint.predict`; -inf for labels excluded by
+        clamps.
+        """
         rows = self.rows(xs)
         scores = variable_scores(rows.attributes, self.layout, weights)
         if clamp is not None:
@@ -175,7 +177,7 @@ class VariableStructure:
 
 
 def restored_variables(spec: Any, extractor: Extractor, reader: VariableReader | None) -> VariableStructure:
-    """The structure that a file describes; raises `ModelFileError` where its parts do not fit each other."""
+    """The structure in a file; raises `ModelFileError` if its parts do not fit each other."""
     layout = VariableLayout.stored(spec, "layout")
     labels = {kind: read_labels({"labels": names}) for kind, names in mapping_of(spec, "labels").items()}
     if tuple(len(names) for names in labels.values()) != layout.kinds:
@@ -192,7 +194,7 @@ def restored_variables(spec: Any, extractor: Extractor, reader: VariableReader |
 
 @dataclass(frozen=True, slots=True)
 class Deciding:
-    """Variables, as `Joint` asks for them."""
+    """Variables, in the form for `Joint`."""
 
     reader: VariableReader
 

@@ -1,4 +1,4 @@
-"""Decisions that are no sequence, as a structure to learn: which variables an input has, their features, their outputs.
+"""Decisions that do not form a sequence: the variables of an input, their features, and their outputs.
 
 Every variable has a kind and a key, and a label of its kind. A choice is (kind, label), numbered kind by kind. Pairs of
 variables that are scored together have a type: its name says which table of weights they share.
@@ -29,12 +29,12 @@ KINDS = (Gold, Partial, Candidates, Companion, Unlabeled)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VariableReader:
-    """What the user says of inputs: their variables, the attributes of each, and which pairs are scored together."""
+    """The user's functions of inputs: variables, their attributes, and the pairs that are scored together."""
 
     labels: Mapping[str, tuple[Any, ...]]
     features: Callable[[Any, str, Any], Any]  # of the input, a kind and a key: attributes
     variables: Callable[[Any], Any]  # of the input: {kind: keys}
-    pairs: Callable[[Any], Iterable[Sequence[Any]]] | None = None  # (variable, variable), or with a name before them
+    pairs: Callable[[Any], Iterable[Sequence[Any]]] | None = None  # pairs of variables, optionally with a name first
 
     @property
     def choices(self) -> LabelSet:
@@ -42,8 +42,8 @@ class VariableReader:
         return LabelSet(tuple((kind, label) for kind, names in self.labels.items() for label in names))
 
     def variables_of(self, x: Any, i: int) -> list[Variable]:
-        """The variables of input i, kind by kind; raises `DataError` for unknown kinds and for keys that come twice."""
-        variables = asked("variables", self.variables, x, i=i)
+        """The variables of input i, by kind; raises `DataError` for unknown kinds and duplicate keys."""
+        variables = call_user("variables", self.variables, x, i=i)
         if not isinstance(variables, Mapping):
             problem = f"input {i}: variables(x) gave a {type(variables).__name__}"
             raise DataError(problem, remedy="give {kind: keys}")
@@ -75,8 +75,8 @@ class VariableReader:
         return pairs
 
 
-def asked(name: str, function: Callable[..., Any], *arguments: Any, i: int) -> Any:
-    """What a function of the user says of input i; raises `DataError`, which names it, where it fails."""
+def call_user(name: str, function: Callable[..., Any], *arguments: Any, i: int) -> Any:
+    """The result of a user's function for input i; raises `DataError` with its name if it fails."""
     try:
         return function(*arguments)
     except Exception as error:
@@ -85,7 +85,7 @@ def asked(name: str, function: Callable[..., Any], *arguments: Any, i: int) -> A
 
 
 def pair_types(reader: VariableReader, xs: Sequence[Any]) -> tuple[PairType, ...]:
-    """The types of pairs that inputs have, in order of appearance; raises `DataError` where a name has two meanings."""
+    """The types of pairs of inputs, in order of appearance; raises `DataError` if a name has two meanings."""
     kinds = {kind: k for k, kind in enumerate(reader.labels)}
     types: dict[str, PairType] = {}
     for i, x in enumerate(xs):
@@ -101,7 +101,7 @@ def pair_types(reader: VariableReader, xs: Sequence[Any]) -> tuple[PairType, ...
 def read_variables(
     reader: VariableReader, xs: Sequence[Any], types: Sequence[PairType]
 ) -> tuple[Variables, list[list[Variable]], list[list[Any]]]:
-    """The variables of inputs, what each is called, and its attributes; raises `DataError` for unknown pairs."""
+    """The variables of inputs, with names and attributes; raises `DataError` for unknown pairs."""
     kinds, number = {kind: k for k, kind in enumerate(reader.labels)}, {name: k for k, (name, *_) in enumerate(types)}
     called = [reader.variables_of(x, i) for i, x in enumerate(xs)]
     pairs: list[list[tuple[int, int, int]]] = []
@@ -125,9 +125,9 @@ def read_variables(
 def encode_variables(
     evidence: Sequence[Any], called: Sequence[Sequence[Variable]], choices: LabelSet, *, alone: bool = False
 ) -> Encoded:
-    """What is known of outputs, as arrays; raises `DataError` naming the evidence and the variable.
+    """The evidence about outputs, as arrays; raises `DataError` with the piece of evidence and the variable.
 
-    Of a piece that comes alone, the caller knows which one it is.
+    With `alone`, there is only one piece, which the caller identifies.
     """
     starts = offsets_of([len(variables) for variables in called])
     targets = np.full(int(starts[-1]), -1, dtype=np.int32)
@@ -158,7 +158,7 @@ def encode_variables(
 
 
 def decode_variables(called: Sequence[Sequence[Variable]], numbers: Ids, choices: LabelSet) -> list[dict[str, Any]]:
-    """Outputs {kind: {key: label}} of choices."""
+    """Outputs {kind: {key: label}} from choices."""
     outputs: list[dict[str, Any]] = []
     names = iter(choices.decode(numbers))
     for variables in called:
@@ -170,7 +170,7 @@ def decode_variables(called: Sequence[Sequence[Variable]], numbers: Ids, choices
 
 
 def _labels_of(piece: Evidence, i: int | None, variables: Sequence[Variable], y: Any) -> list[Any]:
-    """What is said of each variable; None where nothing is."""
+    """The evidence about each variable; None if there is none."""
     if y is None:
         return [None] * len(variables)
     if not isinstance(y, Mapping) or not all(isinstance(members, Mapping) for members in y.values()):

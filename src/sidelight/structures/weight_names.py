@@ -1,4 +1,4 @@
-"""The weights of structures by name: what each place in a weight vector is about, and which label it belongs to."""
+"""Names of the weights of structures: the meaning and the label of each position in a weight vector."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ THRESHOLD: Named = ("threshold", "", None)
 
 
 def label_words(label: Any) -> str:
-    """A label as it is shown: where labels belong to kinds of variables, the kind first.
+    """A label for display: if labels belong to kinds of variables, the kind comes first.
 
     >>> label_words("N"), label_words(("relation", "none"))
     ('N', 'relation none')
@@ -32,13 +32,13 @@ def label_words(label: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TokenWeightNames:
-    """Of chains, classes and segments."""
+    """Names of the weights of chains, classes and segments."""
 
     labels: LabelSet
     layout: Layout
     extractor: Extractor
     sequences: bool
-    segments: SegmentExtractor | None = None  # whose weights come after those of the layout
+    segments: SegmentExtractor | None = None  # its weights follow those of the layout
 
     def label_of(self) -> Ints:
         layout, size = self.layout, self.layout.n_labels
@@ -83,7 +83,7 @@ class TokenWeightNames:
 
 @dataclass(frozen=True, slots=True)
 class VariableWeightNames:
-    """Of variables: the weights of a pair of labels belong to the second."""
+    """Names of the weights of variables: the weights of a pair of labels belong to the second label."""
 
     labels: LabelSet
     layout: VariableLayout
@@ -118,7 +118,7 @@ class VariableWeightNames:
 
 @dataclass(frozen=True, slots=True)
 class FeatureWeightNames:
-    """Of structures of one's own, whose features belong to no label."""
+    """Names of the weights of users' structures, whose features belong to no label."""
 
     labels: LabelSet
     size: int
@@ -140,7 +140,9 @@ class FeatureWeightNames:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceWeightNames:
-    """Of structures of one's own with a weight for every attribute and choice: threshold, biases, attributes."""
+    """Names of the weights of users' structures with a weight for every attribute and choice: threshold, biases,
+    attributes.
+    """
 
     labels: LabelSet
     names: Sequence[str]  # of attributes

@@ -1,4 +1,4 @@
-"""All outputs of small inputs, listed: what the laws compare with."""
+"""Lists of all outputs of small inputs, with which the laws compare."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from sidelight.core.arrays import Floats, Ids
 from sidelight.objective.batch import Batch, LinearScorer
 from sidelight.spaces import AnyCost
 
-MOST = 100_000  # choices of all slots of an input, in all ways: what is listed must be few
+MOST = 100_000  # maximum combinations of choices of an input: lists must be short
 
 Score = Callable[[Floats, int, Ids], float]  # of weights, the number of an input, and choices of its slots
 Admits = Callable[[int, Ids], bool]
 
 
 class BrokenLaw(AssertionError):
-    """A structure or a solver does not do what it should; the message says what was asked and what came back."""
+    """A structure or a solver breaks a law; the message shows the request and the result."""
 
 
-def differs(law: str, number: int, what: str, told: float, right: float) -> BrokenLaw:
-    """A number is not what it should be."""
-    return BrokenLaw(f"{law}: input {number}: {what} is given as {told:.9g}, and is {right:.9g}")
+def differs(law: str, number: int, what: str, result: float, right: float) -> BrokenLaw:
+    """The error for a number that is not the expected one."""
+    return BrokenLaw(f"{law}: input {number}: {what} is given as {result:.9g}, and is {right:.9g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ListedOutputs:
         return slice(self.first, self.first + self.outputs.shape[1])
 
     def place(self, choices: Ids) -> int | None:
-        """Where an output stands in the list; None where it is not there."""
+        """The position of an output in the list; None if it is not listed."""
         places = np.flatnonzero(np.all(self.outputs == choices, axis=1))
         return int(places[0]) if len(places) else None
 
@@ -54,14 +54,14 @@ class ListedOutputs:
         return np.array([own.of(ends, one)[0] for one in self.outputs])
 
     def sums(self, amounts: Floats) -> Floats:
-        """Σ over slots of the amount of its choice, of every output. # amounts: [slots, K]"""
+        """Σ over slots of the amount of the choice, for every output. # amounts: [slots, K]"""
         return np.asarray(amounts[np.arange(self.outputs.shape[1]), self.outputs].sum(axis=1))
 
 
 def listed(
     batch: Batch, weights: Floats, *, score: Score | None = None, admits: Admits | None = None
 ) -> list[ListedOutputs]:
-    """The outputs of every input, as `admits` says or the space, with scores by `score` or by counted features."""
+    """The outputs of every input, by `admits` or by the space, with scores by `score` or by counted features."""
     lists = []
     for i, first in enumerate(batch.starts[:-1].tolist()):
         every = all_choices(batch, i)
@@ -79,12 +79,12 @@ def listed(
 
 
 def repeated(batch: Batch, i: int, times: int) -> Batch:
-    """An input so many times, to ask about many outputs at once."""
+    """A batch with one input repeated, to score many outputs at once."""
     return batch.take(np.full(times, i, dtype=np.int64))
 
 
 def _scores(batch: Batch, weights: Floats, outputs: Ids) -> Floats:
-    """By counted features, or what the space says where scores are not linear."""
+    """Scores by counted features, or by the space if scores are not linear."""
     if not isinstance(batch.scorer, LinearScorer):
         return batch.score(weights, outputs)
     every = np.arange(len(batch))
@@ -92,7 +92,7 @@ def _scores(batch: Batch, weights: Floats, outputs: Ids) -> Floats:
 
 
 def all_choices(batch: Batch, i: int) -> Ids:
-    """Every choice of every slot of an input, outputs or not. # [choices, slots]"""
+    """All combinations of choices of an input, valid outputs or not. # [choices, slots]"""
     slots, size = int(batch.lengths[i]), batch.space.n_labels
     if size**slots > MOST:
         remedy = "give smaller inputs, all of whose outputs can be listed"

@@ -17,7 +17,7 @@ from sidelight.testing.sum_laws import check_gradient, has
 
 
 def check_adjoint(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
-    """w · (scale · (Φ(x, plus) − Φ(x, minus)) + threshold) is what scores say, row by row and summed up."""
+    """w · (scale · (Φ(x, plus) − Φ(x, minus)) + threshold) must equal the scores, row by row and in sum."""
     if not all(len(one.outputs) for one in lists):
         return
     count = len(batch)
@@ -40,7 +40,7 @@ def check_adjoint(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng
         if np.any(np.diff(rows.indices[first:last]) <= 0):
             raise BrokenLaw(f"differences: input {i}: the indices of its row are not in order, or one is there twice")
     alike = batch.differences(which, plus, plus, scales=np.ones(len(which)))
-    if batch.linear.is_binary and len(alike.indices):  # others may leave what rounding leaves
+    if batch.linear.is_binary and len(alike.indices):  # for others there may be rounding errors
         raise BrokenLaw("differences: an output less itself leaves features, and should leave none")
     every = rng.normal(size=count)
     value, right = float(batch.linear.summed(plus, minus, every) @ weights), float(every @ both)
@@ -49,7 +49,7 @@ def check_adjoint(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng
 
 
 def check_gradients(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> bool:
-    """Gradients of scores and of margins, against differences of values; False where a scorer has none."""
+    """Gradients of scores and of margins, against finite differences; False if a scorer has none."""
     if not all(len(one.outputs) for one in lists) or not len(batch):
         return True
     if not isinstance(batch.scorer, (LinearScorer, SmoothScorer)):
@@ -110,7 +110,7 @@ def check_cuts(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: n
 
 
 def check_support(law: str, terms: Terms, weights: Floats, rng: np.random.Generator) -> None:
-    """Cuts touch their terms where they were asked for, and lie below them everywhere."""
+    """Cuts touch their terms at the requested weights, and lie below them everywhere."""
     worst, every = terms.worst(weights), np.arange(len(terms))
     cuts = terms.cuts(worst, every)
     for i, value, right in zip(every, cuts.offsets + cuts.slopes.dot(weights), worst.values):

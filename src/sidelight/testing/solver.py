@@ -1,7 +1,7 @@
-"""`check_solver`: what is expected of a solver of the margin problem, checked against the optimum over all outputs.
+"""`check_solver`: the laws of a solver of the margin problem, checked against the optimum over all outputs.
 
 The problem is  min_w ½ ‖w‖² + Σ_i C_i max(0, max over outputs of offset + slope · w)^p. Here all outputs are listed, so
-that its dual is a small quadratic program (`solvers.block_qp`); how good its solution is, its own gap tells.
+the dual is a small quadratic program (`solvers.duals.block_qp`), whose gap bounds the error of its solution.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ListedCuts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LeastObjective:
-    """The least objective, between two numbers."""
+    """Bounds of the least objective."""
 
     primal: float
     dual: float
@@ -48,11 +48,12 @@ class LeastObjective:
 def check_solver(
     make: Make, *, power: int = 1, tolerance: float = 1e-3, seed: int = 0, terms: TargetTerms | None = None
 ) -> LeastObjective:
-    """Check a solver on a small problem, drawn from `seed` where none is given; raises `BrokenLaw` in words.
+    """Check a solver on a small problem (a random one from `seed` if none is given); raises `BrokenLaw` with an
+    explanation.
 
     No dual value is above the optimum and no objective below it; the last objective is within `tolerance` of it (of
-    the objective at zero); two runs give the same bits; so does a run that was stopped after any round, stored and
-    taken up by a fresh learner.
+    the objective at zero); two runs give the same bits; so does a run that was stopped after any round, stored, and
+    resumed by a fresh learner.
     """
     rng = np.random.default_rng(seed)
     if terms is None:

@@ -14,16 +14,16 @@ from sidelight.objective.batch import Batch
 from sidelight.spaces import AnyCost, Cost, LeavingCost, Paths, Space, sums
 from sidelight.testing.outputs import BrokenLaw, ListedOutputs, differs, repeated
 
-ROOM = 1e-8  # between numbers that should be equal, relative to the larger
+ROOM = 1e-8  # tolerance between numbers that should be equal, relative to the larger one
 
 
 def close(one: float, other: float) -> bool:
-    """Whether two numbers are equal but for rounding."""
+    """Whether two numbers are equal up to rounding."""
     return one == other or abs(one - other) <= ROOM * max(1.0, abs(one), abs(other))
 
 
 def name_of(choices: Ids) -> str:
-    """An output as messages show it."""
+    """An output as shown in messages."""
     return "(" + ", ".join(map(str, np.asarray(choices).tolist())) + ")"
 
 
@@ -45,7 +45,7 @@ def check_found(law: str, paths: Paths, lists: list[ListedOutputs], values: list
 
 
 def refuses(law: str, lists: list[ListedOutputs], act: Callable[[], Any]) -> bool:
-    """Whether an input has no output; then `act` must raise `Infeasible`."""
+    """Whether some input has no output; then `act` must raise `Infeasible`."""
     empty = [one.number for one in lists if not len(one.outputs)]
     if not empty:
         return False
@@ -119,8 +119,8 @@ def check_members(batch: Batch, weights: Floats, lists: list[ListedOutputs], eve
             answer = bool(feasible[one.number])
             raise BrokenLaw(f"feasible: input {one.number} has {len(one.outputs)} outputs, and it says {answer}")
         outputs = {tuple(y) for y in one.outputs.tolist()}
-        said = repeated(batch, one.number, len(choices)).space.admits(choices.ravel())
-        for y, answer in zip(choices.tolist(), said):
+        members = repeated(batch, one.number, len(choices)).space.admits(choices.ravel())
+        for y, answer in zip(choices.tolist(), members):
             if bool(answer) != (tuple(y) in outputs):
                 wrong = "is no output, and admits says it is" if answer else "is an output, and admits denies it"
                 raise BrokenLaw(f"admits: input {one.number}: {name_of(np.array(y))} {wrong}")
@@ -131,7 +131,7 @@ def check_members(batch: Batch, weights: Floats, lists: list[ListedOutputs], eve
 
 
 def check_inside(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
-    """Clamped slots and candidates: the best, the members and what is left where none is."""
+    """Clamped slots and candidates: the best output, the members, and the case without outputs."""
     slots, size = int(batch.starts[-1]), batch.space.n_labels
     candidates = (rng.random((slots, size)) < 0.6).astype(np.uint8)
     clamps = np.ones((slots, size), np.uint8)
@@ -192,13 +192,13 @@ def renumbered(lists: list[ListedOutputs], which: Any) -> list[ListedOutputs]:
 
 
 def check_same(one: Space, other: Space, law: str) -> None:
-    """Two spaces have outputs for the same inputs."""
+    """Two spaces must have outputs for the same inputs."""
     if not np.array_equal(one.feasible(), other.feasible()):
         raise BrokenLaw(f"{law}: inputs have outputs in one and none in the other")
 
 
 def check_random(batch: Batch, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
-    """Outputs at random are outputs, and a seed gives the same ones; or `Intractable`."""
+    """Random outputs are valid outputs, and equal seeds give equal ones; or `Intractable` is raised."""
     seed = int(rng.integers(2**32))
     if refuses("random", lists, lambda: batch.space.random(np.random.default_rng(seed))):
         return
@@ -214,7 +214,7 @@ def check_random(batch: Batch, lists: list[ListedOutputs], rng: np.random.Genera
 
 
 def check_parts(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
-    """`part` and `take` of a batch find what the whole finds, costs included."""
+    """`part` and `take` of a batch give the same results as the whole batch, including costs."""
     if not all(len(one.outputs) for one in lists):
         return
     cost = costs_at_random(batch, lists, rng)[1][1]
@@ -230,6 +230,21 @@ def check_parts(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: 
         best = piece.best(weights, cost=own)
         if not (np.allclose(best.values, whole.values[which]) and np.allclose(best.targets, whole.targets[which])):
             raise BrokenLaw(f"{law}: the best values differ from those of the whole batch")
+
+
+def check_memory(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
+    """Of outputs that tie, the same one is found whatever was asked before, and whatever inputs are beside."""
+    if not all(len(one.outputs) for one in lists):
+        return
+    tied = rng.integers(-1, 2, batch.scorer.size).astype(np.float64)
+    first = batch.best(tied).labels
+    for between in (weights, -tied):
+        batch.best(between)
+        if not np.array_equal(batch.best(tied).labels, first):
+            raise BrokenLaw("best: the same scores give other outputs after a question about others")
+    for i in range(len(batch)):
+        if not np.array_equal(batch.part(i, i + 1).best(tied).labels, first[batch.starts[i] : batch.starts[i + 1]]):
+            raise BrokenLaw(f"best: input {i} has another output alone than among others")
 
 
 def admitted_at_random(lists: list[ListedOutputs], size: int, rng: np.random.Generator) -> Bytes:

@@ -1,4 +1,4 @@
-"""`check_structure`: everything that learners take for granted about a structure, checked on small inputs."""
+"""`check_structure`: checks everything that learners assume about a structure, on small inputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sidelight.testing.sum_laws import has
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was checked; what a structure does not have raised `Intractable`, as it should."""
+    """The checks that were made; operations that a structure lacks raised `Intractable`, as they should."""
 
     outputs: int  # of all inputs
     gradients: bool  # of scores and margins
@@ -38,11 +38,12 @@ def check_structure(
     admits: Admits | None = None,
     k: int = 4,
 ) -> Checked:
-    """Check a batch of small inputs against the list of all their outputs; raises `BrokenLaw` in words.
+    """Check a batch of small inputs against the list of all their outputs; raises `BrokenLaw` with an explanation.
 
-    The outputs are those that `admits` says (number of an input, choices), or else the space; scores are what `score`
-    says (weights, number of an input, choices), or else the features counted by the scorer. Give both where you can
-    write down the definition of a structure: then nothing of it is taken on trust. All is drawn from `seed`.
+    The outputs are defined by `admits` (number of an input, choices), or else by the space. Scores are defined by
+    `score` (weights, number of an input, choices), or else by the features that the scorer counts. Pass both if you can
+    write down the definition of a structure: then the check does not rely on the structure itself. Random numbers come
+    from `seed`.
     """
     rng = np.random.default_rng(seed)
     if weights is None:
@@ -55,6 +56,7 @@ def check_structure(
     space_laws.check_outside(batch, weights, lists, rng)
     space_laws.check_random(batch, lists, rng)
     space_laws.check_parts(batch, weights, lists, rng)
+    space_laws.check_memory(batch, weights, lists, rng)
     if isinstance(batch.scorer, LinearScorer):
         scorer_laws.check_adjoint(batch, weights, lists, rng)
         scorer_laws.check_cuts(batch, weights, lists, rng)
@@ -84,14 +86,14 @@ def check_examples(
 
 
 def capabilities(batch: Batch) -> dict[str, bool]:
-    """By name, whether a batch of small inputs can do it.
+    """For each operation, by name, whether a batch of small inputs supports it.
 
-    Every structure has the best output, with costs, bonuses, clamps and candidates; margins ask for no more.
+    Every structure has the best output, with costs, bonuses, clamps and candidates; margin learners need no more.
     """
     weights = np.zeros(batch.scorer.size)
     scores, space = batch.scores(weights), batch.space
     mask = np.ones((int(batch.starts[-1]), space.n_labels), dtype=np.uint8)
-    asked: dict[str, Callable[[], Any]] = {
+    operations: dict[str, Callable[[], Any]] = {
         "outside candidates": lambda: space.outside(mask).feasible(),
         "k best": lambda: sums.k_best(space, scores, 2),
         "sums and marginals": lambda: (sums.log_sums(space, scores), sums.token_marginals(space, scores)),
@@ -101,7 +103,7 @@ def capabilities(batch: Batch) -> dict[str, bool]:
         ).value_and_gradient(weights, weights.copy()),
         "random ties": lambda: batch.best(weights, rng=np.random.default_rng(0)),
     }
-    return {"best": True, **{name: has(name, ask) for name, ask in asked.items()}}
+    return {"best": True, **{name: has(name, ask) for name, ask in operations.items()}}
 
 
 def table(batches: Mapping[str, Batch]) -> str:

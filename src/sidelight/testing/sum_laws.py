@@ -1,6 +1,6 @@
-"""Laws of what only some structures have: k best outputs, sums, samples and likelihoods, against a list of all outputs.
+"""Laws of optional operations: k best outputs, sums, samples and likelihoods, against a list of all outputs.
 
-A structure that has none of these raises `Intractable`, in words that say what is missing.
+A structure without one of these raises `Intractable` and names what is missing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STEP = 1e-5  # of finite differences
 
 
 def has(what: str, ask: Callable[[], Any]) -> bool:
-    """Whether a structure can do something; raises `BrokenLaw` where it cannot and does not say so."""
+    """Whether a structure supports an operation; raises `BrokenLaw` if it neither does nor raises `Intractable`."""
     try:
         ask()
     except Intractable as error:
@@ -40,7 +40,7 @@ def has(what: str, ask: Callable[[], Any]) -> bool:
 
 
 def check_k_best(batch: Batch, weights: Floats, lists: list[ListedOutputs], k: int) -> bool:
-    """The k best outputs in order, each once, and nothing where there are fewer; False where there is no k best."""
+    """The k best outputs in order, without repetition, and no more than there are; False if k best is not supported."""
     scores = batch.scores(weights)
     if any(not len(one.outputs) for one in lists):
         return True  # spaces differ here: -inf, or Infeasible
@@ -69,7 +69,7 @@ def check_k_best(batch: Batch, weights: Floats, lists: list[ListedOutputs], k: i
 
 
 def check_sums(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> bool:
-    """Log-sums, shares of choices and samples; with a bonus too. False where there are no sums."""
+    """Log-sums, probabilities of choices and samples, also with a bonus. False if sums are not supported."""
     space, scores = batch.space, batch.scores(weights)
     if not has("log-sums", lambda: sums.log_sums(space, scores)):
         return False
@@ -114,7 +114,7 @@ def _check_samples(batch: Batch, scores: Any, lists: list[ListedOutputs], rng: n
 
 
 def check_likelihood(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> bool:
-    """The likelihood of Gold, of candidates with a bonus and of companion answers; False where there is none."""
+    """The likelihood of Gold, of candidates with a bonus and of companion answers; False if it is not supported."""
     if any(not len(one.outputs) for one in lists):
         return True
     prices, targets = rng.random(len(batch)) + 0.1, outputs_at_random(lists, rng)
@@ -158,7 +158,7 @@ def check_likelihood(batch: Batch, weights: Floats, lists: list[ListedOutputs], 
 def check_gradient(
     law: str, value: Callable[[Floats], float], weights: Floats, gradient: Floats, rng: np.random.Generator
 ) -> None:
-    """A gradient against differences of values along a random direction, and along some weights."""
+    """A gradient against finite differences along a random direction, and along some weights."""
     along = [rng.normal(size=len(weights)), *np.eye(len(weights))[rng.integers(0, len(weights), 3)]]
     for direction in along:
         slope = (value(weights + STEP * direction) - value(weights - STEP * direction)) / (2 * STEP)

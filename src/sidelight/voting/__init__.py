@@ -1,4 +1,4 @@
-"""Labelling functions: what plain functions say of inputs, as evidence, with a table of how they get on."""
+"""Labelling functions: votes of plain functions as evidence, with a table of their coverage and accuracy."""
 
 from sidelight.voting.functions import LabellingFunction, labelling_function
 from sidelight.voting.votes import Votes, votes

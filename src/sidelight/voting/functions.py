@@ -1,17 +1,17 @@
-"""Functions that vote, by name; those of a file of Python are its list `FUNCTIONS`, or all that it defines.
+"""Labelling functions by name; those of a Python file are its list `FUNCTIONS`, or all functions that it defines.
 
-Which of its forms the return of a function has is plain from its type:
+The form of a return value follows from its type:
 
 | returned | means |
 |---|---|
 | `None` | nothing |
-| a label (a string, a number, a truth) | it holds for every token |
-| a set of labels | one of them holds for every token |
+| a label (a string, a number, a bool) | a vote on every token |
+| a set of labels | a vote for one of them on every token |
 | a dict from token to vote | votes on these tokens, counted from 0 |
 | a list or a tuple of spans, `(first, last, label)` | the label, or set, of these tokens, the last one included |
 | a list, tuple or array with one vote per token | a label, a set of labels or `None` for each |
 
-Where an input has one label in all, a label or a set is its vote, alone or in a list.
+If an input has a single label, the vote is a label or a set, alone or in a list.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sidelight.errors import DataError
 from sidelight.rules.files import run_file
 
 Returns = Literal["auto", "tokens", "spans", "sentence"]
-OUTSIDE = "outside"  # the voter that speaks where nobody does
+OUTSIDE = "outside"  # the voter for tokens without other votes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class LabellingFunction:
     function: Callable[[Any], Any] = field(repr=False)
     name: str
     returns: Returns = "auto"
-    scheme: str | None = None  # of its spans; None is the one of all functions
-    outside: Any = None  # what it votes outside its spans
+    scheme: str | None = None  # of its spans; None means the common scheme of all functions
+    outside: Any = None  # its vote outside its spans
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -76,7 +76,7 @@ def labelling_function(
     scheme: str | None = None,
     outside: Any = None,
 ) -> Any:
-    """Decorator that declares how to read the votes of a function, where its return values are ambiguous.
+    """Decorator that declares how to read the votes of a function whose return values are ambiguous.
 
     `returns` is "tokens" (a list with a label, a set of labels or None per token, or {token: the same}), "spans" (a
     list of (first token, last token, label), the last token included), "sentence" (a label or set for every token, or
@@ -97,7 +97,7 @@ def labelling_function(
 
 
 def named_functions(functions: Any) -> tuple[LabellingFunction, ...]:
-    """Functions with their names, which must differ; raises `DataError` for what is not a list of functions.
+    """Functions with distinct names; raises `DataError` for values that are not a list of functions.
 
     >>> def suffix(words): return [None for _ in words]
     >>> [one.name for one in named_functions([suffix])], [one.name for one in named_functions({"last": suffix})]
@@ -152,7 +152,7 @@ def _name_of(function: Any) -> str:
 
 
 def read_functions(path: str | Path) -> tuple[LabellingFunction, ...]:
-    """Run a file and take its functions; raises `DataError` with the line where it fails, or where it has none."""
+    """Run a file and return its functions; raises `DataError` with the line if it fails, or if it has no functions."""
     return run_file(path, _functions_of, remedy="give a Python file with functions of a sentence")
 
 
@@ -177,7 +177,7 @@ _SPAN = "give spans as (first token, last token, label), tokens counted from 0, 
 
 
 class BadReturn(Exception):
-    """What a function returned cannot be read; with the remedy."""
+    """The return value of a function cannot be read; with a remedy."""
 
     def __init__(self, problem: str, remedy: str = FORMS) -> None:
         super().__init__(problem)
@@ -218,7 +218,7 @@ def read_votes(
 
 
 def _form(returned: Any, function: LabellingFunction, *, single: bool) -> str:
-    """Which of the forms it has, checked against what the function was declared to return."""
+    """The form of a return value, checked against the declaration of the function."""
     if returned is None:
         return "spans" if function.returns == "spans" else "nothing"
     listed = isinstance(returned, list | tuple)

@@ -1,5 +1,6 @@
-"""How functions get on: how often they vote, with whom, against whom, and how often they are right
-(counted, or as a learner came to believe)."""
+"""Statistics of labelling functions: how often they vote, agree and disagree, and how often they are right (counted, or
+estimated by a learner).
+"""
 
 from __future__ import annotations
 
@@ -15,31 +16,31 @@ TOGETHER = "together"
 
 @dataclass(frozen=True, slots=True)
 class VoteCounts:
-    """Numbers of tokens, for one function, or for its votes on one label."""
+    """Numbers of tokens, for one function, or for its votes for one label."""
 
     function: str
     label: str | None  # None for all of them
     votes: int  # it votes
     overlap: int  # … and so does another function
     conflict: int  # … and another one votes for none of its labels
-    judged: int  # it votes on a token whose gold label is known
+    judged: int  # it votes on a token with a known gold label
     right: int  # … and the gold label is among its votes
 
     @property
     def accuracy(self) -> float | None:
-        """The share of its votes on Gold that are right; None where there are none."""
+        """The share of its votes on Gold that are right; None if there are none."""
         return self.right / self.judged if self.judged else None
 
 
 @dataclass(frozen=True, slots=True)
 class VoteTable:
-    """What `sidelight.votes` counted; `str` is a table of the functions, `labels` has them label by label."""
+    """The counts of `sidelight.votes`; `str` returns a table of the functions, and `labels` has counts by label."""
 
     tokens: int
     gold_tokens: int
     functions: tuple[VoteCounts, ...]
     labels: tuple[VoteCounts, ...]  # one for every function and label that it votes for
-    together: VoteCounts  # tokens that any function votes on; right where all who vote on it are
+    together: VoteCounts  # tokens with any vote; right if all votes on the token are right
 
     def __str__(self) -> str:
         return text_table(
@@ -47,7 +48,7 @@ class VoteTable:
         )
 
     def by_label(self) -> str:
-        """The same as `str`, for the labels that each function votes for."""
+        """The same table as `str`, by label."""
         rows = [self._row(row, f"{row.function} {row.label}") for row in self.labels]
         return text_table([("function and label", *_HEAD), *rows])
 
@@ -109,36 +110,36 @@ def vote_table(
 _COUNTED = ("votes", "overlap", "conflict", "judged", "right")
 
 
-def _count(seen: dict[str, Counter[tuple[str, Any]]], said: dict[str, frozenset[Any]]) -> None:
+def _count(seen: dict[str, Counter[tuple[str, Any]]], votes: dict[str, frozenset[Any]]) -> None:
     """Count the votes of one token."""
-    conflicting = [name for name, own in said.items() if any(own.isdisjoint(other) for other in said.values())]
-    for name, own in said.items():
+    conflicting = [name for name, own in votes.items() if any(own.isdisjoint(other) for other in votes.values())]
+    for name, own in votes.items():
         keys = [(name, None), *((name, label) for label in own)]
         seen["votes"].update(keys)
-        if len(said) > 1:
+        if len(votes) > 1:
             seen["overlap"].update(keys)
         if name in conflicting:
             seen["conflict"].update(keys)
-    if said:
+    if votes:
         together = (TOGETHER, None)
         seen["votes"][together] += 1
-        seen["overlap"][together] += len(said) > 1
+        seen["overlap"][together] += len(votes) > 1
         seen["conflict"][together] += bool(conflicting)
 
 
-def _judge(seen: dict[str, Counter[tuple[str, Any]]], said: dict[str, frozenset[Any]], label: Any) -> None:
-    for name, own in said.items():
+def _judge(seen: dict[str, Counter[tuple[str, Any]]], votes: dict[str, frozenset[Any]], label: Any) -> None:
+    for name, own in votes.items():
         keys = [(name, None), *((name, voted) for voted in own)]
         seen["judged"].update(keys)
         if label in own:
             seen["right"].update(keys)
-    if said:
+    if votes:
         seen["judged"][TOGETHER, None] += 1
-        seen["right"][TOGETHER, None] += all(label in own for own in said.values())
+        seen["right"][TOGETHER, None] += all(label in own for own in votes.values())
 
 
 def _said(rows: dict[str, Sequence[Any]], token: int) -> dict[str, frozenset[Any]]:
-    """The labels that each function votes for at a token, where it votes."""
+    """The labels that each function votes for on a token, for functions that vote on it."""
     voted = {name: frozenset(voted_labels(votes[token])) for name, votes in rows.items()}
     return {name: labels for name, labels in voted.items() if labels}
 
@@ -166,7 +167,7 @@ def _order(names: Sequence[str]) -> Any:
 
 
 def text_table(rows: Sequence[Sequence[str]]) -> str:
-    """Text in columns: the first and the last to the left, numbers to the right."""
+    """Text in columns: the first and the last are aligned to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     last = len(widths) - 1
     return "\n".join(
@@ -180,7 +181,7 @@ def text_table(rows: Sequence[Sequence[str]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """The votes of a function for a label (or for a set of them, as "A or B"), and how many of them are believed right.
+    """The votes of a function for a label (or for a set, as "A or B"), and an estimate of how many are right.
 
     >>> Reliability("suffix", "NOUN", 20.0, 15.0).share
     0.75
@@ -198,7 +199,7 @@ class Reliability:
 
 
 def reliability_table(reliabilities: Sequence[Reliability]) -> str:
-    """A line for each function: how often it is right in all, and by its votes for each label."""
+    """A line for each function: how often it is right overall, and for each label."""
     rows = [("function", "votes", "right", "by its votes")]
     for name in dict.fromkeys(one.function for one in reliabilities):
         own = [one for one in reliabilities if one.function == name]

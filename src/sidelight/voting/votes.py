@@ -82,9 +82,10 @@ class Votes(Sequence[Voted]):
         return str(self.table)
 
     def majority(self) -> list[Partial]:
-        """The label that most functions vote for at each token, for learners that take no votes; Gold's are left out.
+        """The label with the most votes on each token, for learners that take no votes; votes on Gold are left out.
 
-        A set counts as one vote, divided among its labels. Where labels are level, or nobody votes, it is `None`.
+        A set counts as one vote, divided among its labels. The result is `None` if labels are tied, or if there are no
+        votes.
 
         >>> votes(["on"], {"a": lambda x: "P", "b": lambda x: {"P", "N"}}).majority()[0].y
         ['P']
@@ -92,7 +93,7 @@ class Votes(Sequence[Voted]):
         return [Partial(p.x, majority_of(p), weight=p.weight, origin=p.origin) for p in self.pieces]
 
     def candidates(self) -> list[Candidates]:
-        """All labels that any function votes for at each token, for learners of candidates; any where nobody votes."""
+        """All labels with a vote on each token, for learners of candidates; any label if there are no votes."""
         return [Candidates(p.x, candidates_of(p), weight=p.weight, origin=p.origin) for p in self.pieces]
 
 
@@ -190,12 +191,12 @@ def _voted(
 ) -> Voted:
     alone = single or isinstance(x, str | bytes | Mapping) or not hasattr(x, "__len__")
     length = 1 if alone else len(x)
-    said: dict[str, list[Any] | None] = {}
+    rows: dict[str, list[Any] | None] = {}
     for function in functions:
         where = f"the function {function.name!r}, {what} {i}"
         try:
             returned = function(x)
-            said[function.name] = read_votes(returned, length, function=function, scheme=scheme, single=alone)
+            rows[function.name] = read_votes(returned, length, function=function, scheme=scheme, single=alone)
         except BadReturn as error:
             raise DataError(f"{where}: {error.problem}", remedy=error.remedy) from None
         except Exception as error:
@@ -203,12 +204,12 @@ def _voted(
             said_of_tokens = ": tokens are tuples here, a text for each column of the file" if columns else ""
             remedy = f"fix the function{said_of_tokens}"
             raise DataError(f"{where}: {type(error).__name__}: {error}", remedy=remedy) from error
-    return single_votes(x, said) if alone else Voted(x, said)
+    return single_votes(x, rows) if alone else Voted(x, rows)
 
 
-def single_votes(x: Any, said: Mapping[str, list[Any] | None]) -> Voted:
-    """The votes on an input that has one label, which shows in them also where nobody votes."""
-    return Voted(x, said if any(said.values()) else {name: [None] for name in said})
+def single_votes(x: Any, rows: Mapping[str, list[Any] | None]) -> Voted:
+    """The votes on an input with one label; a function without a vote has a list with `None`."""
+    return Voted(x, rows if any(rows.values()) else {name: [None] for name in rows})
 
 
 def _names(piece: Voted, label: Any) -> bool:
@@ -217,14 +218,14 @@ def _names(piece: Voted, label: Any) -> bool:
 
 
 def _with_outside(piece: Voted, outside: Any) -> Voted:
-    """The same, with a voter for the tokens that nobody votes on."""
+    """The same votes, with an additional voter for tokens without votes."""
     silent = [all(vote is None for vote in votes) for votes in _columns(piece)]
     own = [outside if alone else None for alone in silent] if any(silent) else None
     return replace(piece, votes={**piece.votes, OUTSIDE: own})
 
 
 def _columns(piece: Voted) -> list[tuple[Any, ...]]:
-    """The votes of all functions on each token; nothing where no function votes at all."""
+    """The votes of all functions on each token; empty if no function votes at all."""
     listed = [votes for votes in piece.votes.values() if votes is not None]
     if listed:
         return list(zip(*listed))

@@ -1,7 +1,7 @@
-"""What `--structure` may be: one file for each structure, with how its files are read, written and scored.
+"""The values of `--structure`: one file for each structure, which says how its files are read, written and scored.
 
-To add one, write a file like the others with an `ENTRY`, and put its name here. Chains and segments of token labels,
-which the command line had first, have files of their own formats (`sidelight.data.load`).
+To add a structure, write a file like the others with an `ENTRY`, and add its name here. Chains and segments of token
+labels have their own file formats (`sidelight.data.load`).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from sidelight.structures.alignments import Pair, SegmentAlignment, links_of, pa
 
 def _output(structure: SegmentAlignment, item: Item, kind: str) -> Any:
     if kind == "candidates":
-        return [_candidates(item, i, said) for i, said in enumerate(item.said)]
+        return [_candidates(item, i, value) for i, value in enumerate(item.output)]
     links, nothing = linked(item)
     pairs: list[Pair] = at_line(item, lambda: pairs_of(links))
     if kind == "gold":
@@ -27,12 +27,12 @@ def _output(structure: SegmentAlignment, item: Item, kind: str) -> Any:
     return covered
 
 
-def _candidates(item: Item, i: int, said: Any) -> list[Any] | None:
+def _candidates(item: Item, i: int, value: Any) -> list[Any] | None:
     """Pairs of spans [[0, 2], [0, 1]] that may cover a left symbol, null for nothing."""
-    if said is None:
+    if value is None:
         return None
     choices: list[Any] = []
-    for one in said if isinstance(said, list) else [said]:
+    for one in value if isinstance(value, list) else [value]:
         spans = [span for span in one if isinstance(span, list) and len(span) == 2] if isinstance(one, list) else []
         whole = all(is_whole(end) for span in spans for end in span)
         if one is not None and (len(spans) != 2 or not whole):
@@ -51,10 +51,10 @@ ENTRY = StructureEntry(
     structure=SegmentAlignment,
     formats=PAIR_FORMATS,
     output=_output,
-    said=lambda y: tuple(sorted(links_of(y))),
+    item_output=lambda y: tuple(sorted(links_of(y))),
     measures=lambda structure: (Measure("links", links_of),),
-    spoiled=paired_anew,
+    spoil=paired_anew,
     query=lambda x: "".join(x[0]),
-    made=spellings,
+    generate=spellings,
     picture=drawn,
 )

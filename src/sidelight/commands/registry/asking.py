@@ -1,4 +1,4 @@
-"""Yes or no, and rankings, of models of any structure: the companion decision of every input."""
+"""Binary decisions and rankings with models of any structure: the companion decision of every input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ANSWERS = (Measure("answers", lambda good: [good], share=True), Measure("yes", l
 
 @dataclass(frozen=True, slots=True)
 class AskedModel:
-    """A model with what the command line knows of its structure; none for labels."""
+    """A model with the registry entry of its structure; None for labels."""
 
     model: Model
     entry: StructureEntry | None
@@ -48,13 +48,13 @@ class AskedModel:
         return cls(model if entry is None else under_rules(model, entry, rules), entry, jobs, place)
 
     def read(self, path: Path, format: str | None) -> list[Item]:
-        """The inputs of a file, with what it says of their answers and groups."""
+        """The inputs of a file, with their answers and groups in the file."""
         if self.entry is None:
             return read_label_items(self.model, path, format)
         return self.entry.format_of(path, format).read(path, "inputs")
 
     def write(self, items: Sequence[Item], path: Path, format: str | None) -> str:
-        """Items in the format of the file that they come from."""
+        """Items in the format of their file."""
         if self.entry is None:
             return write_label_items(items)
         return self.entry.format_of(path, format).write(items)
@@ -64,7 +64,7 @@ class AskedModel:
         xs = [item.x for item in items]
         if self.entry is None:
             scores, outputs = self._labels(xs)
-            answered = [replace(item, said=output) for item, output in zip(items, outputs)]
+            answered = [replace(item, output=output) for item, output in zip(items, outputs)]
         else:
             answers = answers_of(self.model, xs, jobs=self.jobs, place=self.place)
             note_unproven(answers)
@@ -72,7 +72,7 @@ class AskedModel:
         return [replace(item, score=float(score)) for item, score in zip(answered, scores)]
 
     def _labels(self, xs: Sequence[Any]) -> tuple[Floats, list[Any]]:
-        """Decisions about inputs, and the labels of these."""
+        """The decisions about inputs, and their labels."""
         where = place_of(self.place, self.jobs)
         if where.remote:
             return judge_in(where, self.model, xs, None), predict_in(where, self.model, xs)
@@ -80,7 +80,7 @@ class AskedModel:
         return self.model.judge(rows, n_jobs=self.jobs), self.model.predict(rows, n_jobs=self.jobs)
 
     def judged(self, items: Sequence[Item]) -> list[Item]:
-        """The same with the model's own answer: yes from a score of 0 on."""
+        """The scored items with the model's own answer: yes if the score is at least 0."""
         if self.model.threshold == 0.0:
             evidence = self.model.about.get("evidence") or {}
             why = "training ended before it used good and bad inputs"
@@ -89,7 +89,9 @@ class AskedModel:
         return [replace(item, good=bool(item.score >= 0.0)) for item in self.scored(items) if item.score is not None]
 
     def groups(self, items: Sequence[Item], *, every: bool) -> list[list[Item]]:
-        """Candidates by query: those with one first side, or one group; with `every` each side with all others."""
+        """Candidates by query: those with the same first side, or the same group; with `every`, each first side with
+        all second sides.
+        """
         query = None if self.entry is None else self.entry.query
         if every:
             if query is None:
@@ -103,13 +105,13 @@ class AskedModel:
 
 
 def ranked(model: AskedModel, groups: Sequence[Sequence[Item]]) -> list[list[Item]]:
-    """Candidates of every query, the best first; of equal ones the first stays first."""
+    """The candidates of every query, best first; ties keep their order."""
     flat = iter(model.scored([item for group in groups for item in group]))
     return [sorted((next(flat) for _ in group), key=lambda item: -(item.score or 0.0)) for group in groups]
 
 
 def score_groups(groups: Sequence[Sequence[Item]], file: Path) -> tuple[RankingScores, int]:
-    """How often a right candidate is first, and the mean of one over its rank; and of how many queries."""
+    """Top-1 accuracy, mean reciprocal rank, and the number of queries."""
     judged = [group for group in groups if any(item.good for item in group)]
     if not judged:
         raise DataError(
@@ -118,12 +120,13 @@ def score_groups(groups: Sequence[Sequence[Item]], file: Path) -> tuple[RankingS
     if len(judged) < len(groups):
         note(f"{len(groups) - len(judged):,} of {len(groups):,} queries have no right candidate, and do not count")
     scores = [np.array([item.score for item in group], dtype=np.float64) for group in judged]
-    right = [next(k for k, item in enumerate(group) if item.good) for group in judged]  # the best: they are in order
+    # the best one, since they are sorted
+    right = [next(k for k, item in enumerate(group) if item.good) for group in judged]
     return score_rankings(scores, right), len(judged)
 
 
 def known_answers(items: Sequence[Item], file: Path) -> list[bool]:
-    """Whether each item is good; raises `DataError` at the first that does not say."""
+    """Whether each item is good; raises `DataError` for the first item without an answer."""
     answers = []
     for item in items:
         if item.good is None:

@@ -1,4 +1,4 @@
-"""What the command line knows of a structure."""
+"""Registry entries: what the command line needs to know about a structure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sidelight.evaluate.parts import Measure
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """How items are read and written, and how names of such files end."""
+    """A file format: how items are read and written, and the endings of file names."""
 
     read: Read
     write: Write
@@ -28,24 +28,26 @@ class StructureEntry:
     name: str
     line: str  # what it finds
     example: str  # a line of a file, or a few
-    structure: Any  # the class, a frozen dataclass: its fields are options
-    formats: Mapping[str, FileFormat]  # by name, the usual one first
-    output: Callable[[Any, Item, str], Any]  # of a structure: what an item says, as Gold, Partial or Candidates have it
-    said: Callable[[Any], Any]  # an output as items say it
-    measures: Callable[[Any], tuple[Measure, ...]]  # of a structure, or None for all; the first is what choices go by
-    spoiled: Callable[[Sequence[Any], int], list[Any]]  # inputs that have no good structure, made of good ones by seed
-    made: Callable[[int, int], list[Item]]  # so many items of a seed, with outputs
-    picture: Callable[[Item, Item], Mapping[str, Any]]  # of the right output and a model's, for `report.pictures`
-    query: Callable[[Any], str] | None = None  # the first of the two sides of an input, in words; None without sides
-    hidden: tuple[str, ...] = ("n_jobs",)  # fields that are no options
-    from_data: Callable[[Sequence[Item]], dict[str, Any]] = lambda items: {}  # options that are not given
-    rules_text: str | None = None  # a file of rules that what is `made` obeys
-    ruled: bool = False  # whether it has rules about its outputs, as a field `rules`
-    lenient: bool = False  # whether gold that `encode` refuses is left out with a note, and is no error
-    left_out: str = ""  # why outputs of gold may not be those of the structure; empty where that is an error
+    structure: Any  # the class, a frozen dataclass whose fields are options
+    formats: Mapping[str, FileFormat]  # by name, the default first
+    # from a structure and an item: its output in the form of Gold, Partial or Candidates
+    output: Callable[[Any, Item, str], Any]
+    item_output: Callable[[Any], Any]  # an output in the form of items
+    measures: Callable[[Any], tuple[Measure, ...]]  # of a structure, or None for all; the first one is used for choices
+    # inputs without a good structure, made from good ones with a seed
+    spoil: Callable[[Sequence[Any], int], list[Any]]
+    generate: Callable[[int, int], list[Item]]  # generated items, by count and seed, with outputs
+    picture: Callable[[Item, Item], Mapping[str, Any]]  # from the right output and a model's, for `report.pictures`
+    query: Callable[[Any], str] | None = None  # the first of the two sides of an input, as text; None without sides
+    hidden: tuple[str, ...] = ("n_jobs",)  # fields that are not options
+    from_data: Callable[[Sequence[Item]], dict[str, Any]] = lambda items: {}  # defaults of options, from the data
+    rules_text: str | None = None  # a file of rules that generated items obey
+    ruled: bool = False  # whether it has a field `rules` for rules about its outputs
+    lenient: bool = False  # whether gold that `encode` refuses is left out with a note instead of an error
+    left_out: str = ""  # why gold may contain outputs that are not of the structure; empty if that is an error
 
     def format_of(self, path: Path, format: str | None) -> FileFormat:
-        """The format of a file, by name or by the name of the file; raises `DataError` for one that there is not."""
+        """The format of a file, by its name or by the file's name; raises `DataError` for an unknown format."""
         if format is not None:
             if format not in self.formats:
                 there = " or ".join(self.formats)
@@ -57,7 +59,7 @@ class StructureEntry:
 
 
 def at_line(item: Item, make: Callable[[], Any]) -> Any:
-    """What `make` gives; an error names the line of the item."""
+    """The result of `make`; an error names the line of the item."""
     try:
         return make()
     except DataError as error:

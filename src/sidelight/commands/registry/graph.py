@@ -16,7 +16,7 @@ from sidelight.structures.graphs import GraphAlignment
 
 def _output(structure: GraphAlignment, item: Item, kind: str) -> Any:
     if kind == "candidates":
-        return item.said
+        return item.output
     links, nothing = linked(item)
     if kind == "gold":
         return dict(links)
@@ -36,11 +36,11 @@ ENTRY = StructureEntry(
     structure=GraphAlignment,
     formats={"jsonl": FileFormat(read_graphs, write_graphs, (".jsonl", ".json"))},
     output=_output,
-    said=lambda y: tuple(sorted(y.items())),
+    item_output=lambda y: tuple(sorted(y.items())),
     measures=lambda structure: (Measure("words", dict.items),),
-    spoiled=paired_anew,
+    spoil=paired_anew,
     query=lambda x: " ".join(word for word, _ in x[0].words),
-    made=paraphrases,
+    generate=paraphrases,
     picture=_picture,
     hidden=("n_jobs", "similarity"),
 )

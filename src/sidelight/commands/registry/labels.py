@@ -1,6 +1,6 @@
-"""Inputs of models of labels as items, for commands that are about any structure: `judge` and `rank`.
+"""Inputs of label models as items, for commands for any structure: `judge` and `rank`.
 
-JSON lines come back with "predicted" labels, "good" and "score". Of other files a line is written for each input:
+JSON lines are written with "predicted" labels, "good" and "score". For other files, one line is written per input:
 
     yes<TAB>0.53<TAB>Ann/PER sleeps/O
 """
@@ -21,7 +21,7 @@ from sidelight.models.model import Model
 
 
 def read_label_items(model: Model, path: Path, format: str | None) -> list[Item]:
-    """Inputs without labels; raises `DataError` where they do not fit the model."""
+    """Inputs without labels; raises `DataError` if they do not fit the model."""
     with read_twice(path):
         corpus = read_inputs(path, format=format, label_column=None)
         lines = read_lines(path) if is_jsonl(path, format) else []
@@ -36,16 +36,16 @@ def read_label_items(model: Model, path: Path, format: str | None) -> list[Item]
 
 
 def write_label_items(items: Sequence[Item]) -> str:
-    """The items with what was found."""
+    """The items with their decisions, as text."""
     return "".join(_line(item) + "\n" for item in items)
 
 
 def _line(item: Item) -> str:
     if isinstance(item.source, dict):
-        more = {"predicted": item.said, "good": item.good, "score": item.score}
+        more = {"predicted": item.output, "good": item.good, "score": item.score}
         return json.dumps({**item.source, **{k: v for k, v in more.items() if v is not None}}, ensure_ascii=False)
     cells = [] if item.good is None else ["yes" if item.good else "no"]
     cells += [] if item.score is None else [f"{item.score:.6g}"]
     if isinstance(item.x, Mapping):
-        return "\t".join([*cells, str(item.said)])
-    return "\t".join([*cells, " ".join(f"{a}/{b}" for a, b in zip(shown_tokens(item.x, len(item.x)), item.said))])
+        return "\t".join([*cells, str(item.output)])
+    return "\t".join([*cells, " ".join(f"{a}/{b}" for a, b in zip(shown_tokens(item.x, len(item.x)), item.output))])

@@ -15,7 +15,7 @@ from sidelight.structures.letters import CharacterAlignment, Target, targets_of
 
 def _output(structure: CharacterAlignment, item: Item, kind: str) -> Any:
     if kind == "candidates":
-        return [_candidates(item, i, said) for i, said in enumerate(item.said)]
+        return [_candidates(item, i, value) for i, value in enumerate(item.output)]
     links, nothing = linked(item)
     targets: list[Target] = at_line(item, lambda: targets_of(links, len(item.x[0])))
     if kind == "gold":
@@ -23,17 +23,17 @@ def _output(structure: CharacterAlignment, item: Item, kind: str) -> Any:
     return [[target] if target is not None or i in nothing else None for i, target in enumerate(targets)]
 
 
-def _candidates(item: Item, i: int, said: Any) -> list[Target] | None:
-    if said is None:
+def _candidates(item: Item, i: int, value: Any) -> list[Target] | None:
+    if value is None:
         return None
     size = len(item.x[1])
-    for one in said if isinstance(said, list) else [said]:
+    for one in value if isinstance(value, list) else [value]:
         if one is not None and (isinstance(one, bool) or not isinstance(one, int) or not 0 <= one < size):
             problem = f"symbol {i} has the candidate {json.dumps(one)[:60]}"
             item.place.fail(problem, f"give a list of right symbols from 0 to {size - 1}, and null for nothing")
-    if said == [] or not isinstance(said, list):
+    if value == [] or not isinstance(value, list):
         item.place.fail(f"symbol {i} has no list of candidates", "give some, or null for any")
-    return list(said)
+    return list(value)
 
 
 def _links(y: list[Target]) -> Links:
@@ -47,10 +47,10 @@ ENTRY = StructureEntry(
     structure=CharacterAlignment,
     formats=PAIR_FORMATS,
     output=_output,
-    said=lambda y: tuple(_links(y)),
+    item_output=lambda y: tuple(_links(y)),
     measures=lambda structure: (Measure("links", _links),),
-    spoiled=paired_anew,
+    spoil=paired_anew,
     query=lambda x: "".join(x[0]),
-    made=transliterations,
+    generate=transliterations,
     picture=drawn,
 )

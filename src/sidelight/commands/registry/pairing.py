@@ -1,4 +1,4 @@
-"""What structures over pairs share: bad pairs are made of good ones, and links are written from outputs."""
+"""Shared code of structures over pairs: bad pairs made from good ones, and links from outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Links = list[tuple[int, int]]
 
 
 def paired_anew(xs: Sequence[tuple[Any, Any]], seed: int) -> list[tuple[Any, Any]]:
-    """The left sides with the right side of another pair; a pair whose right side is everybody's is left out.
+    """The left sides with the right side of another pair; a pair is left out if all pairs have its right side.
 
     >>> paired_anew([("a", "x"), ("b", "y")], 0)
     [('a', 'y'), ('b', 'x')]
@@ -44,5 +44,5 @@ def drawn(right: Item, predicted: Item) -> dict[str, Any]:
 
 def linked(item: Item) -> tuple[Links, set[int]]:
     """The links of an item, and the left positions that are linked with nothing."""
-    links = [(i, j) for i, j in item.said if j is not None]
-    return links, {i for i, j in item.said if j is None}
+    links = [(i, j) for i, j in item.output if j is not None]
+    return links, {i for i, j in item.output if j is None}

@@ -37,13 +37,13 @@ EXAMPLE = (
 
 
 def read_facts(path: str | Path, kind: str = INPUTS) -> list[Item]:
-    """Sentences with entities; raises `DataError` with the line of what is not as it should be."""
+    """Sentences with entities; raises `DataError` with the line of an invalid sentence."""
     return read_objects(path, kind, keys=KEYS, parse=_parse, example=EXAMPLE)
 
 
 def write_facts(items: Sequence[Item]) -> str:
-    """The same as JSON lines, with the types and relations that are said."""
-    return write_objects(items, lambda item: extraction_entry(item.x, item.said))
+    """Sentences as JSON lines, with the known types and relations."""
+    return write_objects(items, lambda item: extraction_entry(item.x, item.output))
 
 
 def _parse(entry: Mapping[str, Any], kind: str, place: FileLine) -> tuple[EntitySentence, Any]:
@@ -91,7 +91,7 @@ def _related(relations: Any, place: FileLine) -> dict[tuple[int, int], list[str]
 
 
 def _output(structure: EntityRelation, item: Item, kind: str) -> Any:
-    return item.said
+    return item.output
 
 
 def _names(items: Sequence[Item]) -> dict[str, Any]:
@@ -99,17 +99,17 @@ def _names(items: Sequence[Item]) -> dict[str, Any]:
     types: set[str] = set()
     relations: set[str] = set()
     for item in items:
-        if isinstance(item.said, Extraction):
-            types.update(item.said.types)
-            relations.update(name for *_, name in item.said.relations)
-        elif item.said is not None:
-            types.update(name for names in item.said[ENTITY].values() for name in names)
-            relations.update(name for names in item.said[RELATION].values() for name in names)
+        if isinstance(item.output, Extraction):
+            types.update(item.output.types)
+            relations.update(name for *_, name in item.output.relations)
+        elif item.output is not None:
+            types.update(name for names in item.output[ENTITY].values() for name in names)
+            relations.update(name for names in item.output[RELATION].values() for name in names)
     return {"types": tuple(sorted(types)), "relations": tuple(sorted(relations - {NONE}))}
 
 
 def _spoiled(xs: Sequence[EntitySentence], seed: int) -> list[EntitySentence]:
-    """The words in another order; entities stay where they are."""
+    """The words in random order; entities keep their positions."""
     return [EntitySentence(tuple(words), x.spans) for words, x in zip(shuffled([x.tokens for x in xs], seed=seed), xs)]
 
 
@@ -124,17 +124,17 @@ ENTRY = StructureEntry(
     structure=EntityRelation,
     formats={"jsonl": FileFormat(read_facts, write_facts, (".jsonl", ".json"))},
     output=_output,
-    said=lambda y: y,
+    item_output=lambda y: y,
     measures=lambda structure: (
         Measure("relations", lambda y: y.relations, labels=_named, label=itemgetter(2)),
         Measure("types", lambda y: list(enumerate(y.types)), True, lambda y: dict(enumerate(y.types)), itemgetter(1)),
     ),
-    spoiled=_spoiled,
-    made=facts,
-    picture=lambda right, found: relations_picture(right.x, found.said, right.said),
+    spoil=_spoiled,
+    generate=facts,
+    picture=lambda right, found: relations_picture(right.x, found.output, right.output),
     rules_text=RULES,
     hidden=("rules", "lists", "names"),
     from_data=_names,
     ruled=True,
-    lenient=True,  # two relations of one pair are in some corpora, and outputs that break rules
+    lenient=True,  # some corpora have two relations of one pair, and outputs that break rules
 )

@@ -18,12 +18,12 @@ from sidelight.structures.trees import DependencyTree
 
 def _output(structure: DependencyTree, item: Item, kind: str) -> Any:
     if kind == "gold":
-        return [arc if structure.relations else arc[0] for arc in item.said]
-    return [_arcs(structure, t, len(item.x), *arc) for t, arc in enumerate(item.said, start=1)]
+        return [arc if structure.relations else arc[0] for arc in item.output]
+    return [_arcs(structure, t, len(item.x), *arc) for t, arc in enumerate(item.output, start=1)]
 
 
 def _arcs(structure: DependencyTree, t: int, length: int, head: Any, relation: Any) -> list[Any] | None:
-    """The arcs of a token that a head, or several, and relations leave."""
+    """The arcs of a token that are possible with these heads and relations."""
     heads = (
         [one for one in range(length + 1) if one != t] if head is None else [head] if isinstance(head, int) else head
     )
@@ -36,9 +36,9 @@ def _arcs(structure: DependencyTree, t: int, length: int, head: Any, relation: A
 
 
 def _relations(items: Sequence[Item]) -> dict[str, Any]:
-    """The relations that trees have, or none where they are not told."""
-    said = (relation for item in items for _, relation in item.said or ())
-    names = {name for one in said if one is not None for name in ([one] if isinstance(one, str) else one)}
+    """The relations in trees; none if trees have no relations."""
+    relations = (relation for item in items for _, relation in item.output or ())
+    names = {name for one in relations if one is not None for name in ([one] if isinstance(one, str) else one)}
     return {"relations": tuple(sorted(names - {UNKNOWN}))}
 
 
@@ -71,11 +71,11 @@ ENTRY = StructureEntry(
     structure=DependencyTree,
     formats={"conllu": FileFormat(read_sentences, write_sentences, (".conllu", ".conll"))},
     output=_output,
-    said=lambda y: tuple((arc, None) if isinstance(arc, int) else tuple(arc) for arc in y),
+    item_output=lambda y: tuple((arc, None) if isinstance(arc, int) else tuple(arc) for arc in y),
     measures=_measures,
-    spoiled=_spoiled,
-    made=sentences,
-    picture=lambda right, found: tree_picture([_form(token) for token in right.x], found.said, right.said),
+    spoil=_spoiled,
+    generate=sentences,
+    picture=lambda right, found: tree_picture([_form(token) for token in right.x], found.output, right.output),
     from_data=_relations,
     left_out="not projective, or with several roots: --set projective=false and --set single_root=false take them",
 )

@@ -1,1 +1,1 @@
-"""What `sidelight serve` answers, and to whom: questions, answers, a page, and the web application around them."""
+"""The server of `sidelight serve`: requests, answers, a page, and the web application."""

@@ -1,4 +1,4 @@
-"""What a model says of inputs, as JSON: outputs, spans, probabilities, margins, weights that decide, rules."""
+"""Answers of a model as JSON: outputs, spans, probabilities, margins, decisive weights, rules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PROBABILITIES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedModel:
-    """A model with its name, its structure if it has one of its own, and the rules that it is under."""
+    """A model with its name, its registry entry (for structures other than labels), and its rules."""
 
     name: str
     model: Model
@@ -53,7 +53,7 @@ class ServedModel:
         return "segments" if isinstance(self.model.structure, SegmentStructure) else "chain"
 
     def description(self, limits: Limits) -> dict[str, Any]:
-        """What the model is, and what may be asked of it."""
+        """A description of the model and of the allowed requests."""
         about = self.model.about
         facts: dict[str, Any] = {
             "name": self.name,
@@ -82,8 +82,8 @@ class ServedModel:
         return facts
 
     def answer(self, question: ServedInputs) -> dict[str, Any]:
-        """Predictions with what was wished for; raises `RequestError` where the inputs have none."""
-        with warnings.catch_warnings(record=True) as notes:  # in the one thread that answers
+        """Predictions with the requested details; raises `RequestError` if there are none for the inputs."""
+        with warnings.catch_warnings(record=True) as notes:  # all requests are answered in one thread
             warnings.simplefilter("always")
             try:
                 response = self._labels(question) if self.entry is None else self._structures(question, self.entry)
@@ -92,16 +92,16 @@ class ServedModel:
         return {**response, "notes": list(dict.fromkeys(str(one.message) for one in notes))}
 
     def warm_up(self) -> None:
-        """Compile what answers need, so that the first one does not wait for it."""
+        """Compile the kernels for answers, so that the first request need not wait."""
         if self.entry is not None:
-            items = self.entry.made(1, 0)
+            items = self.entry.generate(1, 0)
             question = ServedInputs([item.x for item in items], Wishes(), items, next(iter(self.entry.formats)))
         else:
             named = isinstance(self.model.extractor, AttributeExtractor)
             x: Any = {"": 1.0} if named else "a"
             every = Wishes(probabilities=True, margins=True, explain=True)
             question = ServedInputs([in_columns([x, x]) if self.model.sequences else x if named else [x]], every)
-        with suppress(RequestError):  # rules may leave no output, and a model may know no such input
+        with suppress(RequestError):  # rules may leave no output, and the made-up input may be invalid for the model
             self.answer(question)
 
     def _labels(self, question: ServedInputs) -> dict[str, Any]:
@@ -132,11 +132,11 @@ class ServedModel:
         return {"predictions": predictions}
 
     def spans_in(self, labels: Sequence[Any]) -> list[tuple[int, int, str]]:
-        """Spans as (first token, last token, label), without what is outside of all."""
+        """Spans as (first token, last token, label), without tokens outside spans."""
         if isinstance(self.model.structure, SegmentStructure):
             try:
                 tiles = self.model.segmental.scheme.spans_of([labels])[0]
-            except DataError:  # labels under rules may be no segmentation that the model has
+            except DataError:  # labels under rules may not be a segmentation of the model
                 tiles = None
             if tiles is not None:
                 return [(a, b, str(label)) for a, b, label in tiles if label != "O"]
@@ -145,7 +145,7 @@ class ServedModel:
         return [(start, end - 1, kind) for _, start, end, kind in segments]
 
     def _margin(self, x: Any, whole: bool) -> dict[str, Any]:
-        """How far the runner-up is behind; None where there is one output only."""
+        """The margin to the runner-up; None if there is only one output."""
         try:
             why = explain(self.model, x)
         except DataError:
@@ -178,17 +178,17 @@ class ServedModel:
         ]
 
     def _structures(self, question: ServedInputs, entry: StructureEntry) -> dict[str, Any]:
-        """Structures as files of them have them: the text of a file, and objects where it is JSON lines."""
+        """Structures in the form of their files: the text of a file, and objects if it is JSON lines."""
         wishes = question.wishes
         if wishes.probabilities:
             raise RequestError(UNUSABLE, f"probabilities are of labels, and {entry.name} has none; leave them out")
-        said = answers_of(self.model, question.xs, jobs=self.jobs)
+        answers = answers_of(self.model, question.xs, jobs=self.jobs)
         assert question.format is not None
-        items = filled(entry, question.items, said)
+        items = filled(entry, question.items, answers)
         text = entry.formats[question.format].write(items)
         predictions: list[dict[str, Any]] = [
             {"score": float(score), **({} if proven is None else {"proven": proven})}
-            for score, proven in zip(said.scores, said.proven)
+            for score, proven in zip(answers.scores, answers.proven)
         ]
         if question.format == "jsonl":
             for one, line in zip(predictions, text.splitlines()):
@@ -203,7 +203,7 @@ class ServedModel:
 
 
 def _plain(label: Any) -> Any:
-    """A label as JSON has it."""
+    """A label as a JSON value."""
     plain = label.item() if isinstance(label, np.generic) else label
     return plain if isinstance(plain, str | int | float | bool) else str(plain)
 

@@ -1,4 +1,4 @@
-"""The page of a server: text in a box, labels in colour, and why they are what they are. Everything is escaped."""
+"""The page of a server: a text box, coloured labels, and explanations. Everything is escaped."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sidelight.core.html import Html, escape
 from sidelight.core.progress import in_words
 from sidelight.report.page import COLOURS, Page, table
 
-EXPLAINED = 20  # inputs, the first ones
+EXPLAINED = 20  # number of inputs that are explained
 DECIDING = 12  # weights of each
-UNSURE = 0.95  # tokens that the model is less sure of are listed
-LEAST_SURE = 8  # at most so many of them
+UNSURE = 0.95  # tokens with a lower probability are listed
+LEAST_SURE = 8  # maximum number of listed tokens
 STYLE = """
 form { margin: 1rem 0 0; }
 textarea { width: 100%; box-sizing: border-box; min-height: 7.5rem; padding: .7rem .8rem; font: inherit;
@@ -48,7 +48,7 @@ pre { overflow-x: auto; padding: .8rem; background: var(--soft); border-radius: 
 
 
 def demo_page(served: ServedModel, limits: Limits, text: str = "") -> tuple[int, str]:
-    """The page with what the model says of a text, if there is any; and the status of HTTP."""
+    """The page with the predictions for a text, if any, and the HTTP status."""
     page = Page(served.name, _lead(served), style=STYLE)
     status, parts = 200, list[Html | str]()
     if text:
@@ -117,7 +117,7 @@ def _labels(served: ServedModel, limits: Limits, text: str) -> list[Html | str]:
 
 
 def _colours(served: ServedModel) -> dict[str, str]:
-    """A colour for every type of span, or for every class; what is outside of all has none."""
+    """A colour for every type of span, or for every class; "outside" has none."""
     classes = [str(label) for label in served.model.labels.classes]
     if served.model.sequences and served.description(Limits())["scheme"] is not None:
         classes = list(dict.fromkeys(label[2:] or "chunk" for label in classes if label != "O"))
@@ -158,7 +158,7 @@ def _document(one: Mapping[str, Any], line: str, colours: Mapping[str, str]) -> 
 
 
 def _why(served: ServedModel, one: Mapping[str, Any], colours: Mapping[str, str]) -> str:
-    """The confidence of the model, the runner-up, the weights that decide, and what rules did."""
+    """The confidence of the model, the runner-up, the decisive weights, and the effects of rules."""
     if one["score"] is None:
         return '<p class="faint">There is no other output to compare with.</p>'
     own = one.get("without_rules", one["labels"] if served.model.sequences else one["label"])
@@ -193,10 +193,10 @@ def _why(served: ServedModel, one: Mapping[str, Any], colours: Mapping[str, str]
 
 
 def _what_rules_did(rules: Sequence[Mapping[str, Any]], tokens: Sequence[str]) -> str:
-    """The rules that some output breaks, and how many others there are."""
+    """The rules that are broken by some output, and the number of other rules."""
     if not rules:
         return ""
-    told = [rule for rule in rules if rule["broken_without_rules"] or rule["broken"] or rule["changes"]]
+    active = [rule for rule in rules if rule["broken_without_rules"] or rule["broken"] or rule["changes"]]
     lines = [
         (
             rule["name"],
@@ -205,13 +205,13 @@ def _what_rules_did(rules: Sequence[Mapping[str, Any]], tokens: Sequence[str]) -
             rule["broken"],
             ", ".join(f"{tokens[c['token']]}: {c['from']} → {c['to']}" for c in rule["changes"]) or "nothing",
         )
-        for rule in told
+        for rule in active
     ]
     heads = ["rule", "cost of a violation", "broken without rules", "broken with rules", "changes"]
-    others = len(rules) - len(told)
-    which = "all rules" if not told else f"{others:,} other rule{'s' * (others != 1)}"
+    others = len(rules) - len(active)
+    which = "all rules" if not active else f"{others:,} other rule{'s' * (others != 1)}"
     obeyed = f"<p>Even without rules, the labels obey {which}.</p>" if others else ""
-    return f"<h3>Rules</h3>{table(heads, lines).text if told else ''}{obeyed}"
+    return f"<h3>Rules</h3>{table(heads, lines).text if active else ''}{obeyed}"
 
 
 def _at(item: Mapping[str, Any], tokens: Sequence[str]) -> str:
@@ -219,7 +219,7 @@ def _at(item: Mapping[str, Any], tokens: Sequence[str]) -> str:
 
 
 def _sureness(one: Mapping[str, Any], tokens: Sequence[str], colours: Mapping[str, str], served: ServedModel) -> str:
-    """Labels that the model is not sure of, with the next one."""
+    """Labels with low probability, with the second best label."""
     shares = one["probabilities"] if served.model.sequences else [one["probabilities"]]
     labels = one["labels"] if served.model.sequences else [one["label"]]
     rows = []

@@ -1,4 +1,4 @@
-"""What a server refuses, and how it says so."""
+"""Limits of requests, and errors for refused ones."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ MALFORMED, MISSING, TOO_LARGE, UNUSABLE, FAILED, BUSY = 400, 404, 413, 422, 500,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much one request may ask for, and how many may wait."""
+    """The maximum size of a request, and the maximum number of waiting requests."""
 
     max_bytes: int = 1_000_000
     max_tokens: int = 10_000
     max_seconds: float = 10.0  # waiting included
-    max_waiting: int = 32  # requests, the one in work included
+    max_waiting: int = 32  # requests, including the current one
 
 
 class RequestError(Exception):
-    """A request that gets no answer but a status and one line."""
+    """A refused request, with a status and a one-line message."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)

@@ -1,4 +1,4 @@
-"""What a request asks: inputs as text, as JSON, or as a file of their structure, and what is wanted of them."""
+"""Parsing of requests: inputs as text, as JSON, or as a file of their structure, and the requested details."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ EXAMPLE = 'send e.g. {"text": "Ann lives in Oslo."}'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What is wanted beside outputs."""
+    """Requested details besides outputs."""
 
     probabilities: bool = False  # of every label
-    margins: bool = False  # the score, the runner-up, and how far it is behind
-    explain: bool = False  # what the margin consists of, and what rules did
+    margins: bool = False  # the score, the runner-up, and the margin
+    explain: bool = False  # the contributions to the margin, and the effects of rules
 
 
 @dataclass(frozen=True, slots=True)
 class ServedInputs:
-    """Inputs as the model takes them, and as items of files where it has a structure of its own."""
+    """Inputs in the form for the model, and as items of files for structures other than labels."""
 
     xs: list[Any]
     wishes: Wishes
@@ -42,7 +42,7 @@ class ServedInputs:
 
 
 def question_of(body: bytes, model: Model, entry: StructureEntry | None, limits: Limits) -> ServedInputs:
-    """The question in the JSON of a request; raises `RequestError` for what is none."""
+    """The question in the JSON of a request; raises `RequestError` if it is invalid."""
     values_by_name = _parsed(body)
     if not isinstance(values_by_name, dict):
         raise RequestError(UNUSABLE, f"a JSON {_kind(values_by_name)} instead of an object; {EXAMPLE}")
@@ -71,7 +71,7 @@ def question_of(body: bytes, model: Model, entry: StructureEntry | None, limits:
 
 
 def question_of_text(text: str, model: Model, wishes: Wishes, *, spaces: bool = False) -> ServedInputs:
-    """Plain text as a question to a model of labels: a sentence, or a document, a line."""
+    """Plain text as a question to a label model: one sentence, or one document, per line."""
     lines = [line.split() if spaces else tokens_in(line) for line in text.splitlines()]
     if not any(lines):
         raise RequestError(UNUSABLE, "the text is empty; give at least one word")
@@ -80,7 +80,7 @@ def question_of_text(text: str, model: Model, wishes: Wishes, *, spaces: bool = 
 
 
 def within(question: ServedInputs, limits: Limits) -> ServedInputs:
-    """The question; raises `RequestError` where it has too many tokens."""
+    """The question; raises `RequestError` if it has too many tokens."""
     count = sum(size_of(x) for x in question.xs)
     if count > limits.max_tokens:
         remedy = "send less at a time, or start the server with more --max-tokens"
@@ -89,7 +89,7 @@ def within(question: ServedInputs, limits: Limits) -> ServedInputs:
 
 
 def size_of(x: Any) -> int:
-    """How many tokens an input has, in all of its parts; features of a class count as one each."""
+    """The number of tokens of an input, in all its parts; features of a class count as one token each."""
     if isinstance(x, Mapping):
         return len(x)
     if isinstance(x, tuple) and all(hasattr(side, "__len__") and not isinstance(side, str) for side in x):
@@ -118,7 +118,7 @@ def _not_finite(name: str) -> NoReturn:
 
 
 def _labelled(inputs: list[Any], model: Model, wishes: Wishes) -> ServedInputs:
-    """Inputs as JSON lines have them; a list stands for its tokens."""
+    """Inputs in the form of JSON lines; a list is a list of tokens."""
     objects = [{"tokens": one} if isinstance(one, list) else one for one in inputs]
     with _file(_as_lines(objects), "jsonl") as path:
         corpus = read_inputs(path, format="jsonl", label_column=None)
@@ -129,18 +129,18 @@ def _labelled(inputs: list[Any], model: Model, wishes: Wishes) -> ServedInputs:
 
 
 def _structured(fields: Mapping[str, Any], entry: StructureEntry, wishes: Wishes) -> ServedInputs:
-    """Items of a structure: the text of a file of them, or objects as its JSON lines have them."""
-    wanted = fields.get("format", "jsonl" if "inputs" in fields else next(iter(entry.formats)))
-    if not isinstance(wanted, str) or wanted not in entry.formats or ("inputs" in fields and wanted != "jsonl"):
+    """Items of a structure: the text of a file, or objects in the form of its JSON lines."""
+    name = fields.get("format", "jsonl" if "inputs" in fields else next(iter(entry.formats)))
+    if not isinstance(name, str) or name not in entry.formats or ("inputs" in fields and name != "jsonl"):
         there = " or ".join(entry.formats)
-        problem = f"{entry.name} has no {'JSON' if 'inputs' in fields else json.dumps(wanted)} inputs"
+        problem = f"{entry.name} has no {'JSON' if 'inputs' in fields else json.dumps(name)} inputs"
         raise RequestError(UNUSABLE, f'{problem}; send the text of a file as "text", and "format": {there}')
     text = fields["text"] if "text" in fields else _as_lines(fields["inputs"])
     if not text.strip():
         raise RequestError(UNUSABLE, "the text is empty; give at least one input")
-    with _file(text, wanted) as path:
-        items = entry.formats[wanted].read(path, INPUTS)
-    return ServedInputs([item.x for item in items], wishes, items, wanted)
+    with _file(text, name) as path:
+        items = entry.formats[name].read(path, INPUTS)
+    return ServedInputs([item.x for item in items], wishes, items, name)
 
 
 def _as_lines(objects: Sequence[Any]) -> str:
@@ -149,7 +149,7 @@ def _as_lines(objects: Sequence[Any]) -> str:
 
 @contextmanager
 def _file(text: str, ending: str) -> Iterator[Path]:
-    """The text as a file, which the readers of formats take; errors speak of the inputs of the request."""
+    """Context manager: the text as a file for the readers of formats; errors refer to the inputs of the request."""
     with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
         path = Path(folder, f"inputs.{ending}")
         path.write_text(text, encoding="utf-8")
@@ -159,7 +159,7 @@ def _file(text: str, ending: str) -> Iterator[Path]:
 
 @contextmanager
 def _unusable(instead: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Within it, `DataError` is an answer to a request; words of the shell are said in those of JSON."""
+    """Context manager: `DataError` becomes an answer to the request; names of options become keys of JSON."""
     try:
         yield
     except DataError as error:

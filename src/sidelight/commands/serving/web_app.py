@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 PAGE_HEADERS = {
-    **HEADERS,  # the page loads nothing and runs nothing; its form goes back to where it came from
+    **HEADERS,  # the page loads nothing and runs nothing; its form is sent to the same server
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
@@ -35,7 +35,7 @@ PAGE_HEADERS = {
 
 
 def web_app(served: ServedModel, limits: Limits, *, local: bool = True) -> Starlette:
-    """The application; with `local` it answers under the names of this machine alone."""
+    """The application; with `local`, it answers only under local host names."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -65,8 +65,8 @@ def web_app(served: ServedModel, limits: Limits, *, local: bool = True) -> Starl
                 text = _form_text(await _body(request, limits))
             status, shown = await worker.answer(_guarded(lambda: demo_page(served, limits, text)))
         except RequestError as error:
-            kept = text if len(text) <= limits.max_bytes else ""
-            status, shown = error.status, failed_page(served, limits, kept, error)
+            echo = text if len(text) <= limits.max_bytes else ""
+            status, shown = error.status, failed_page(served, limits, echo, error)
         return _page(shown, status)
 
     @asynccontextmanager
@@ -87,7 +87,7 @@ def web_app(served: ServedModel, limits: Limits, *, local: bool = True) -> Starl
 
 
 async def _body(request: Request, limits: Limits) -> bytes:
-    """The body of a request, of which no more is read than is allowed."""
+    """The body of a request, read only up to the allowed size."""
     declared = request.headers.get("content-length", "")
     body = bytearray()
     if not (declared.isdigit() and int(declared) > limits.max_bytes):
@@ -110,7 +110,7 @@ def _form_text(body: bytes) -> str:
 
 
 def _guarded(work: Callable[[], Result]) -> Callable[[], Result]:
-    """Work whose defects are one line of an answer, and a traceback in the log of the server."""
+    """Work whose internal errors give a one-line answer, and a traceback in the server's log."""
 
     def run() -> Result:
         try:
@@ -156,19 +156,19 @@ _Work = tuple[Future[Any], Callable[[], Any]]
 
 
 class QueueWorker:
-    """Works off a queue in a thread that does not keep the program from ending."""
+    """Processes a queue in a daemon thread."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
-        self._waiting = 0  # changed in the thread of the event loop alone
+        self._waiting = 0  # changed only in the thread of the event loop
         self._thread = threading.Thread(target=self._run, name="sidelight-serve", daemon=True)
         self._thread.start()
 
     async def answer(self, work: Callable[[], Result]) -> Result:
-        """What `work` returns or raises; raises `RequestError` where too many wait, or time runs out.
+        """The result or the exception of `work`; raises `RequestError` if too many requests wait, or if time runs out.
 
-        Work that has not begun by then never does; a kernel in its middle goes on, and others wait for it.
+        Work that has not begun by then is dropped; a running kernel continues, and other requests wait for it.
         """
         if self._waiting >= self.limits.max_waiting:
             raise RequestError(BUSY, f"{self._waiting} requests are waiting; ask again later")
@@ -180,7 +180,7 @@ class QueueWorker:
         seconds = self.limits.max_seconds
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
-        except TimeoutError:  # of the wait: what `web_app` asks for turns errors of its own into `RequestError`
+        except TimeoutError:  # of the wait: `web_app` turns errors of the work itself into `RequestError`
             remedy = "send less at a time, or start the server with more --max-seconds"
             raise RequestError(BUSY, f"no answer within {seconds:g} seconds; {remedy}") from None
 
@@ -203,6 +203,6 @@ class QueueWorker:
 
 
 def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
-    """Call it in the thread of the loop, unless the server has ended meanwhile."""
+    """Call a function in the thread of the loop, unless the server has ended."""
     if not loop.is_closed():
         loop.call_soon_threadsafe(call)

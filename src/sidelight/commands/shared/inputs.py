@@ -36,9 +36,9 @@ class EvidenceFiles:
     seed: int = 0
 
     def read(self, say: Callable[[str], None] = lambda text: None) -> list[Evidence]:
-        """All evidence, kind after kind; raises `DataError` where a file cannot be used."""
+        """All evidence, kind by kind; raises `DataError` if a file cannot be used."""
         evidence: list[Evidence] = []
-        marked: dict[Path, AnnotatedFile] = {}  # files of annotation tools, each read once for all kinds
+        marked: dict[Path, AnnotatedFile] = {}  # files of annotation tools; each is read once for all kinds
         for kind, paths in self.files.items():
             for path in paths or ():
                 say(f"reading {path}")
@@ -83,7 +83,7 @@ def read_labelled(path: Path, *, format: str | None, label_column: int = -1) -> 
 
 
 def read_inputs(path: Path, *, format: str | None, label_column: int | None) -> Corpus:
-    """Inputs of a file; a label column is left out of them and read into the outputs."""
+    """The inputs of a file; a label column is removed from the inputs and becomes the outputs."""
     if (tool := tool_of(path, format)) is not None:
         file = read_unmarked(path, tool)
         origins = [piece.origin or Origin(str(path), (1,)) for piece in file.evidence]
@@ -93,19 +93,19 @@ def read_inputs(path: Path, *, format: str | None, label_column: int | None) -> 
 
 
 def label_position(path: Path, *, format: str | None, labelled: bool, label_column: int | None) -> int | None:
-    """The label column of inputs; JSON lines say themselves what they have."""
+    """The label column of inputs; JSON lines need none."""
     if tool_of(path, format) is None and (format or format_of(path)) in ("jsonl", "parquet"):
         return None
     return -1 if labelled and label_column is None else label_column
 
 
 def is_jsonl(path: Path, format: str | None) -> bool:
-    """Whether a file has an input in each line, as JSON."""
+    """Whether a file has one input per line, as JSON."""
     return (format or format_of(path)) == "jsonl" and tool_of(path, format) is None
 
 
 def read_unmarked(path: Path, tool: str) -> AnnotatedFile:
-    """A file of an annotation tool, whatever is annotated there; raises `DataError` where it has no text."""
+    """A file of an annotation tool, with or without annotations; raises `DataError` if it has no text."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LeftOut)
         file = read_annotated(path, tool)
@@ -115,7 +115,7 @@ def read_unmarked(path: Path, tool: str) -> AnnotatedFile:
 
 
 def _read_marked(path: Path, tool: str, kinds: Sequence[str]) -> AnnotatedFile:
-    """A file of an annotation tool, with notes of what is left out, other kinds of evidence than `kinds` among it."""
+    """A file of an annotation tool, with notes about left-out parts, including evidence of kinds other than `kinds`."""
     with warnings_noted():
         file = read_annotated(path, tool)
         counts = file.counts()
@@ -133,7 +133,7 @@ def _of_kind(file: AnnotatedFile, kind: str, path: Path) -> list[Any]:
 
 
 def in_columns(x: Any) -> Any:
-    """Tokens as tuples of columns, whatever the format they came from.
+    """Tokens as tuples of columns, for any format.
 
     >>> in_columns(["Lights", "on"])
     [('Lights',), ('on',)]
@@ -142,7 +142,7 @@ def in_columns(x: Any) -> Any:
 
 
 def check_alike(inputs: Sequence[tuple[Any, Origin | None]]) -> None:
-    """Raise `DataError` at the first input that is of another sort than the first one."""
+    """Raise `DataError` for the first input of another kind than the first one."""
     first, at = inputs[0]
     for x, origin in inputs:
         if _sort(x) != _sort(first):
@@ -151,7 +151,7 @@ def check_alike(inputs: Sequence[tuple[Any, Origin | None]]) -> None:
 
 
 def check_fits(model: Model, inputs: Sequence[tuple[Any, Origin | None]]) -> None:
-    """Raise `DataError` at the first input that the model was not made for."""
+    """Raise `DataError` for the first input that does not fit the model."""
     named = isinstance(model.extractor, AttributeExtractor)
     only_dicts = isinstance(model.extractor, AttributeExtractor) and model.extractor.trained == {"dicts"}
     for x, origin in inputs:
@@ -190,7 +190,7 @@ def _place(origin: Origin | None) -> str:
 
 @contextmanager
 def read_twice(path: Path) -> Iterator[None]:
-    """Lets the standard input be read twice: for what it means, and for what it says."""
+    """Allows standard input to be read twice: to detect its format, and to read its contents."""
     if str(path) != "-":
         yield
         return
@@ -203,7 +203,7 @@ def read_twice(path: Path) -> Iterator[None]:
 
 
 class _Again(io.BytesIO):
-    """Bytes that start again each time they are read to the end."""
+    """Bytes that restart each time they are read to the end."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         data = super().read(size)

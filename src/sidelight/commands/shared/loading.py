@@ -1,4 +1,4 @@
-"""Model files, and files that are of other kinds."""
+"""Loading of model files, with errors for files of other kinds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sidelight.models.model import Model
 
 
-# What files of each kind are for.
+# The use of each kind of file.
 _USES = {
     "sidelight model": "sidelight predict",
     "sidelight segment model": "sidelight predict",
@@ -21,18 +21,18 @@ _USES = {
 
 
 def load(path: Path) -> Model:
-    """The model in a file; raises `ModelFileError` in one line where it cannot be read."""
+    """The model in a file; raises a one-line `ModelFileError` if it cannot be read."""
     from sidelight.models.model_file import KIND, SEGMENTS, load_model
 
     checked_kind(path, KIND, SEGMENTS)
     return load_model(path)
 
 
-def checked_kind(path: Path, *wanted: str) -> str | None:
-    """What kind of file it says it is; raises `ModelFileError` where it is of a kind for other commands."""
+def checked_kind(path: Path, *kinds: str) -> str | None:
+    """The kind that a file declares; raises `ModelFileError` if it is a kind for other commands."""
     from sidelight.models.files import kind_of
 
     kind = kind_of(path)
-    if kind in _USES and kind not in wanted:
+    if kind in _USES and kind not in kinds:
         raise ModelFileError(f"a {kind}", file=path, remedy=f"it is for {_USES[kind]}")
     return kind

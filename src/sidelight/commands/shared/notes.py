@@ -1,4 +1,4 @@
-"""What is no error but may surprise, each in one line."""
+"""One-line notes about surprising results that are not errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sidelight.recipes import Recipe
 def notes_on(
     model: Any, recipe: Recipe, evidence: Sequence[Evidence], *, ruled: bool, states: int | None, min_count: int
 ) -> Iterator[str]:
-    """The notes on a model and on what it was trained from."""
+    """Notes on a model and on its training data."""
     name = recipe.name
     if recipe.plain_form and (states or 1) == 1 and all(piece.kind == "gold" for piece in evidence):
         more = " or ".join(f"--{kind} FILE" for kind in recipe.beside)
@@ -38,9 +38,9 @@ _WITHIN: ContextVar[bool] = ContextVar("_WITHIN", default=False)
 
 @contextmanager
 def warnings_noted(*, quiet: bool = False) -> Iterator[None]:
-    """Within it, some warnings are notes: the first one of each kind (what files leave out: all), none with --quiet.
+    """Context manager: some warnings become notes: the first one of each kind (all of `LeftOut`), none with --quiet.
 
-    Within another one, that one decides.
+    If nested, the outer one decides.
     """
     if _WITHIN.get():
         yield
@@ -53,7 +53,7 @@ def warnings_noted(*, quiet: bool = False) -> Iterator[None]:
 
 
 def _noted(quiet: bool) -> Iterator[None]:
-    said: set[type[Warning]] = set(NOTED) if quiet else set()
+    known: set[type[Warning]] = set(NOTED) if quiet else set()
     with warnings.catch_warnings():
         for kind in NOTED:
             warnings.simplefilter("always", kind)
@@ -69,9 +69,9 @@ def _noted(quiet: bool) -> Iterator[None]:
         ) -> None:
             if category not in NOTED:
                 usual(message, category, filename, lineno, file, line)
-            elif category not in said:
+            elif category not in known:
                 if category is not LeftOut:
-                    said.add(category)
+                    known.add(category)
                 for one in f"{message}{NOTED[category]}".splitlines():
                     note(one)
 

@@ -1,6 +1,6 @@
-"""Options that several commands have, and the library's own defaults.
+"""Options shared by several commands, and the library's defaults.
 
-Values are checked when they are read, so that errors speak of options and not of the library.
+Values are checked when they are read, so that errors refer to options and not to the library.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sidelight.estimators.taggers import Tagger
 
 
 def at_least(flag: str, least: float) -> Callable[[Any], Any]:
-    """A callback of an option that is left out or a number from `least` on.
+    """A callback of an option that is missing or a number of at least `least`.
 
     >>> at_least("--max-rounds", 1)(0)
     Traceback (most recent call last):
@@ -29,12 +29,12 @@ def at_least(flag: str, least: float) -> Callable[[Any], Any]:
 
 
 def between(flag: str, least: int, most: int) -> Callable[[Any], Any]:
-    """A callback of an option that is left out or a number from `least` to `most`."""
+    """A callback of an option that is missing or a number from `least` to `most`."""
     return _checked(flag, lambda value: least <= value <= most, f"give a number from {least} to {most}")
 
 
 def among(flag: str, *choices: object) -> Callable[[Any], Any]:
-    """A callback of an option that is left out or one of some values."""
+    """A callback of an option that is missing or one of some values."""
     others = "" if len(choices) > 1 else ", or leave it out"
     return _checked(flag, lambda value: value in choices, f"give {' or '.join(map(str, choices))}{others}")
 
@@ -59,7 +59,7 @@ EVIDENCE, READING, FEATURES, LEARNING, OUTPUT = "Evidence", "Reading", "Features
 
 
 def panel(name: str) -> Callable[..., Any]:
-    """What makes the options that --help shows under a heading."""
+    """A function that makes options shown under a heading of --help."""
     return functools.partial(typer.Option, rich_help_panel=name)
 
 
@@ -72,9 +72,9 @@ def _files(flag: str, help: str) -> Any:
     return in_evidence(flag, metavar="FILE", help=help)
 
 
-def evidence_in(told: Mapping[str, Any]) -> dict[str, list[Path] | None]:
-    """The files of each kind of evidence, out of all that a command was told."""
-    return {kind: told[kind] for kind in KINDS}
+def evidence_in(arguments: Mapping[str, Any]) -> dict[str, list[Path] | None]:
+    """The files of each kind of evidence among a command's arguments."""
+    return {kind: arguments[kind] for kind in KINDS}
 
 
 Files = list[Path] | None

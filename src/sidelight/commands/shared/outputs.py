@@ -1,4 +1,4 @@
-"""Files that commands write: their places are checked before the work begins."""
+"""Output files of commands: they are checked before the work begins."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from sidelight.errors import DataError
 
 
 def check_writable(*paths: Path | None, reads: Iterable[Path | None] = ()) -> None:
-    """Raise `DataError` for a file that could not be written when the work is done.
+    """Raise `DataError` for a file that could not be written at the end.
 
-    None of them may be one of those that the command reads, or one of the others, whatever its name or link.
+    No output may be a file that the command reads, or another output, even under another name or link.
     """
     outputs = [path for path in paths if path is not None]
     read = [path for path in reads if path is not None]
@@ -43,7 +43,7 @@ def check_writable(*paths: Path | None, reads: Iterable[Path | None] = ()) -> No
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two names are those of one file, there or not yet."""
+    """Whether two names refer to one file, existing or not."""
     try:
         return os.path.samefile(one, other)
     except OSError:
@@ -51,9 +51,9 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def keep(save: Callable[[Path], None], out: Path, *, checkpoint: Path | None = None) -> None:
-    """Save what was learned; where there is no room, in the folder for temporary files, unless a checkpoint has it.
+    """Save a model. If this fails, save it in the folder for temporary files, unless a checkpoint has it.
 
-    Raises `DataError` that says where it is.
+    Then raises `DataError` with its place.
     """
     try:
         save(out)
@@ -87,7 +87,7 @@ def interruptible(out: Path, checkpoint: Path | None) -> Iterator[None]:
 
 
 def write(text: str, out: Path | None) -> None:
-    """Write text to a file, or as UTF-8 to the standard output."""
+    """Write text to a file, or as UTF-8 to standard output."""
     if out is None:
         typer.echo(text.encode("utf-8"), nl=False)
     else:
@@ -95,28 +95,28 @@ def write(text: str, out: Path | None) -> None:
 
 
 def note(text: str) -> None:
-    """Say in one line on the standard error what is not an error but may surprise."""
+    """Print a one-line note to standard error."""
     typer.echo(f"note: {text}", err=True)
 
 
 def write_json(value: Any, out: Path | None) -> None:
-    """Write a value to a JSON file, if there is one to write."""
+    """Write a value to a JSON file, if one is requested."""
     if out is not None:
         write_text_atomically(out, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def text_width() -> int:
-    """How many characters a line of text for people has at most."""
+    """The maximum number of characters per line of text."""
     return min(shutil.get_terminal_size((100, 24)).columns, 120)
 
 
 def hanging(head: str, text: str, width: int) -> str:
-    """A text in lines that begin where its head ends."""
+    """A text with a head and hanging indentation."""
     return textwrap.fill(text, width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
 
 
 def size_of(path: Path) -> str:
-    """The size of a file for people.
+    """The size of a file, for display.
 
     >>> import os
     >>> size_of(Path(os.devnull))

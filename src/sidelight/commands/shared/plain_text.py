@@ -1,4 +1,4 @@
-"""Plain text in, labels out: one sentence, or one document, a line."""
+"""Plain text in, labels out: one sentence, or one document, per line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sidelight.models.model import Model
 
 
 def read_plain(path: Path, *, spaces: bool) -> list[list[str]]:
-    """The tokens of every line, none for an empty one; raises `DataError` where there are none at all."""
+    """The tokens of every line, none for an empty one; raises `DataError` if there are none at all."""
     lines = [line.split() if spaces else tokens_in(line) for line in read_lines(path)]
     if not any(lines):
         raise DataError("no text", file=shown_name(path), remedy="give a sentence a line")
@@ -24,7 +24,7 @@ def read_plain(path: Path, *, spaces: bool) -> list[list[str]]:
 
 
 def inputs_of(lines: list[list[str]], model: Model) -> list[Any]:
-    """What the model takes, of the lines that are not empty; raises `DataError` where it looks at more than words."""
+    """Inputs for the model from nonempty lines; raises `DataError` if the model needs more than words."""
     if model.sequences:
         if isinstance(model.extractor, AttributeExtractor):
             remedy = "give them as JSON lines or attributes, without --text"
@@ -43,15 +43,15 @@ def inputs_of(lines: list[list[str]], model: Model) -> list[Any]:
 
 
 def document_of(tokens: list[str], model: Model) -> Any:
-    """A document as the model takes it: its words, or how often each is there."""
+    """A document in the form for the model: its words, or their counts."""
     of_dicts = isinstance(model.extractor, AttributeExtractor) and "dicts" in model.extractor.trained
     return {name: float(count) for name, count in Counter(tokens).items()} if of_dicts else tokens
 
 
 def written(lines: list[list[str]], predicted: list[Any], *, sequences: bool, inline: bool) -> str:
-    """Tokens with their labels: a line each, with blank lines between sentences, or a line a sentence.
+    """Tokens with their labels: one per line, with blank lines between sentences, or one sentence per line.
 
-    Documents have their label and a tab before their tokens.
+    Documents begin with their label and a tab.
 
     >>> written([["Ann", "sleeps"]], [["PER", "O"]], sequences=True, inline=True)
     'Ann/PER sleeps/O\\n'

@@ -1,4 +1,4 @@
-"""Predictions in the files of annotation tools, made of such files, of plain text, or of tokens."""
+"""Predictions in files of annotation tools, from such files, plain text, or tokens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sidelight.models.model import Model
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Documents, and the inputs of a model that their lines are."""
+    """Documents, and their lines as inputs of a model."""
 
     documents: Sequence[Document]
     inputs: list[Any]
@@ -39,7 +39,9 @@ def texts_in(
     labelled: bool,
     label_column: int | None,
 ) -> Texts:
-    """What a file has to label for a tool; raises `DataError` for what the model or the tool has no place for."""
+    """The texts of a file to be labelled for a tool; raises `DataError` for texts that the model or the tool cannot
+    take.
+    """
     if not model.sequences:
         raise DataError("the model labels whole inputs, and annotation tools mark stretches", remedy="leave --to out")
     own = None if plain else tool_of(path, format)
@@ -56,7 +58,7 @@ def texts_in(
 
 
 def _plain(path: Path, tool: str, spaces: bool) -> list[Document]:
-    """Plain text: one document for brat, which reads the same file, and one for every line for others."""
+    """Plain text: one document for brat, which reads the same file, and one document per line for other tools."""
     if tool == "brat":
         docs = [document(read_text(path, as_it_is=True), path.stem, spaces=spaces)]
     else:
@@ -68,7 +70,7 @@ def _plain(path: Path, tool: str, spaces: bool) -> list[Document]:
 
 
 def _of_tokens(path: Path, format: str | None, tool: str, column: int | None) -> Texts:
-    """Inputs whose tokens are known, with spaces between their words."""
+    """Tokenised inputs, with spaces between words."""
     if tool == "brat":
         problem = "brat marks characters of a text, and these are tokens"
         raise DataError(problem, file=shown_name(path), remedy="give plain text with --text, or write for another tool")
@@ -86,7 +88,7 @@ def _of_tokens(path: Path, format: str | None, tool: str, column: int | None) ->
 def predicted_text(
     model: Model, predict: Callable[..., Any], texts: Texts, tool: str, jobs: int, place: str | None
 ) -> str:
-    """What the tool reads, with the labels that `predict` gives, and for Label Studio how sure they are."""
+    """The text of a file for the tool, with the labels of `predict`, and for Label Studio with confidences."""
     check_fits(model, [(x, None) for x in texts.inputs])
     with warnings_noted():
         outputs = [[str(label) for label in output] for output in predict(texts.inputs, jobs, place)]

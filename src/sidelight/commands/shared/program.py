@@ -1,7 +1,7 @@
 """The program around its commands.
 
-They are loaded when they are called (the list of commands needs their names and a line each, no more), fail in one line
-with an exit code, and have a --help that shows what most people need and a --help-all.
+Commands are loaded when they are called (the list of commands needs only their names and one line each). Errors are one
+line, with an exit code. --help shows the common options, and --help-all all of them.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from sidelight.errors import SidelightError
 
 Result = TypeVar("Result")
 MISTAKE, DEFECT, INTERRUPTED, TERMINATED = 2, 1, 130, 143  # exit codes
-_USAGE: type[Exception] = typer.BadParameter.__mro__[2]  # whichever click typer brings: ClickException
+_USAGE: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException of the click that typer uses
 _QUIET = (typer.Exit, typer.Abort)
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end (SIGTERM), and ends as if a person had interrupted it."""
+    """The process received SIGTERM, and ends as after an interrupt."""
 
 
 def heed_termination() -> None:
-    """Let SIGTERM end the process with what it cleans up and says, as an interrupt does."""
+    """Let SIGTERM end the process with its cleanup and messages, like an interrupt."""
 
     def end(number: int, frame: object) -> None:
         raise Terminated
@@ -41,7 +41,7 @@ def heed_termination() -> None:
 
 
 def guarded(run: Callable[[], Result], *, tracebacks: bool) -> Result:
-    """What `run` returns; an exception becomes one line on the standard error and `typer.Exit`."""
+    """The result of `run`; an exception becomes one line on standard error and `typer.Exit`."""
     try:
         return run()
     except _QUIET:
@@ -78,7 +78,7 @@ def _line(text: str) -> str:
 
 
 def _close_output() -> None:
-    """The reader of the standard output is gone: let what is left of it vanish."""
+    """The reader of standard output is gone: discard the rest of the output."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, sys.stdout.fileno())
 
@@ -112,7 +112,7 @@ def loaded(entry: Entry) -> Any:
         whole: Any = typer.main.get_group(group)
     else:
         alone = typer.Typer(context_settings=SETTINGS, rich_markup_mode="rich", add_completion=False)
-        kind = getattr(module, "KIND", None)  # of command, where it is not the usual one
+        kind = getattr(module, "KIND", None)  # class of the command, if it is not the default
         alone.command(name=entry.name, epilog=epilog, cls=kind)(module.command)
         whole = typer.main.get_command(alone)
     whole.name = entry.name
@@ -144,14 +144,14 @@ _ENTRIES: dict[str, Entry] = {}  # filled once, when the program is put together
 
 
 def _nothing() -> None:
-    """Stands for a command until it is loaded."""
+    """A placeholder for a command until it is loaded."""
 
 
 ALL = "help_all"
 
 
 class Brief(NamedTuple):
-    """How an option is shown in a line."""
+    """The one-line display of an option."""
 
     panel: str | None
     metavar: str
@@ -159,7 +159,7 @@ class Brief(NamedTuple):
 
 
 def with_short_help(shown: Mapping[str, Brief]) -> type[typer.core.TyperCommand]:
-    """A kind of command whose --help shows these options in a line each."""
+    """A class of commands whose --help shows these options, one line each."""
 
     class ShortHelp(typer.core.TyperCommand):
         def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -178,8 +178,8 @@ def _shorten(option: Any, shown: Mapping[str, Brief]) -> None:
         option.show_default = False
 
 
-def _show(ctx: typer.Context, asked: bool) -> None:
-    if asked:
+def _show(ctx: typer.Context, requested: bool) -> None:
+    if requested:
         ctx.meta[ALL] = True
         typer.echo(ctx.get_help(), nl=False)
         raise typer.Exit

@@ -35,7 +35,7 @@ Inference = Annotated[
 
 
 def check_inference(inference: str, rules: Sequence[Path] | None) -> None:
-    """Raise ValueError for a method that there is not, and for one that has no rules to obey."""
+    """Raise ValueError for an unknown method, and for a method without rules."""
     from sidelight.inference.methods.choose import Method
 
     if inference not in get_args(Method):
@@ -52,7 +52,7 @@ def rules_in(paths: Sequence[Path] | None) -> list[Rule]:
 
 
 def constrained(model: Any, rules: Sequence[Path], inference: str, *, jobs: int = -1) -> Constrained:
-    """A loaded model under the rules of files, with the penalties that were learned in training.
+    """A loaded model under the rules of files, with the penalties learned in training.
 
     Rules that training left out are left out here too, and a note names them.
     """
@@ -70,12 +70,12 @@ def constrained(model: Any, rules: Sequence[Path], inference: str, *, jobs: int 
 def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name: str = "the model") -> tuple[Any, Any]:
     """The model in a file, and a function of inputs and threads that predicts with it, under rules if there are any.
 
-    Where the model was trained under rules and there are none, a note calls it by `name`; an empty one says nothing.
+    If the model was trained under rules and none are given, a note mentions it by `name`; an empty name prints no note.
     """
     from sidelight.inference.proofs import unproved
 
     model = load(path)
-    said: set[str] = set()  # what is said once, though inputs come piece by piece
+    printed: set[str] = set()  # notes that are printed only once, although inputs come piece by piece
 
     def predict(xs: Any, jobs: int, place: str | None = None) -> list[Any]:
         from sidelight.estimators.placed_prediction import predict_in, solve_in, spread
@@ -86,14 +86,14 @@ def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name:
             under = constrained(model, rules, inference, jobs=jobs)
             with shown():
                 solutions = solve_in(where, under, xs) if spread(where, xs) else under.solutions(xs)
-            if (text := unproved(solutions)) and text not in said:
-                said.add(text)
+            if (text := unproved(solutions)) and text not in printed:
+                printed.add(text)
                 note(f"{text}; --inference auto is exact")
             return under.outputs(solutions)
         with shown():
             outputs = predict_in(where, model, xs) if spread(where, xs) else model.predict(xs, n_jobs=jobs)
-        if name and name not in said:
-            said.add(name)
+        if name and name not in printed:
+            printed.add(name)
             note_missing_rules(model, name=name)
         return outputs
 
@@ -101,6 +101,6 @@ def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name:
 
 
 def note_missing_rules(model: Any, *, name: str = "the model") -> None:
-    """Say that a model was trained under rules, which are not in its file."""
+    """Print a note that a model was trained under rules, which are not in its file."""
     if names := model.about.get("rules"):
         note(f"{name} was trained under the rules {', '.join(names)}; --rules FILE.py predicts under them")

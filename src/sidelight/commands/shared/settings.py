@@ -1,4 +1,4 @@
-"""From what was typed to what the estimators take."""
+"""Converts typed options to parameters of estimators."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def choose_features(
     hash_bits: int | None,
     learner: Recipe | None,
 ) -> FeatureSet | None:
-    """The features asked for; with nothing asked, those that suit the inputs and the learner.
+    """The requested features; by default, those that suit the inputs and the learner.
 
-    None leaves them to the estimator, which knows more where it chooses the learner too.
+    None leaves the choice to the estimator, for example if it also chooses the learner.
     """
     x = evidence[0].x
-    named = isinstance(x, Mapping) or isinstance(x[0], Mapping)  # the tokens bring their attributes
+    named = isinstance(x, Mapping) or isinstance(x[0], Mapping)  # the tokens have attributes
     if template is not None and name is not None:
         raise ValueError("--features and --template are both given; give one of them")
     if name is not None and name not in READY:
@@ -74,7 +74,7 @@ def choose_features(
 
 
 def learner_options() -> dict[str, str]:
-    """The options of every learner that has some, with their defaults.
+    """The options of every learner, with their defaults.
 
     >>> learner_options()["jlis"]
     'restarts=1'
@@ -88,19 +88,19 @@ def learner_options() -> dict[str, str]:
 
 
 def choose_loss(loss: str | None, learner: Recipe | None) -> str:
-    """The loss that was asked for; raises ValueError where the learner would not look at it.
+    """The requested loss; raises ValueError if the learner would ignore it.
 
     >>> choose_loss(None, choose_learner("crf", []))
     'squared_hinge'
     """
     if loss is not None and learner is not None and "loss" not in learner.heeded():
-        raise ValueError(f"--loss is {loss!r}, and {learner.name} has a loss of its own; leave it out")
+        raise ValueError(f"--loss is {loss!r}, and {learner.name} has its own loss; leave it out")
     usual: str = DEFAULTS["loss"]
     return usual if loss is None else loss
 
 
 def choose_learner(name: str, assignments: Sequence[str]) -> Recipe | None:
-    """A learner by its name, with options as they were typed; None for "auto", which leaves the choice to the evidence.
+    """A learner by name, with typed options; None for "auto".
 
     >>> choose_learner("jlis", ["restarts=3"]).restarts, choose_learner("auto", [])
     (3, None)
@@ -128,7 +128,7 @@ def choose_learner(name: str, assignments: Sequence[str]) -> Recipe | None:
 
 
 def typed(text: str, value: str, kind: Any) -> Any:
-    """What was typed, as the option's type.
+    """The typed text, converted to the option's type.
 
     >>> typed("longest=2,1", "2,1", "tuple[int, int]"), typed("relations=none", "none", "tuple[str, ...]")
     ((2, 1), ())
@@ -175,7 +175,7 @@ _KINDS = {
 
 
 def choose_prices(*, c1: float | None, c2: float | None, others: Sequence[str]) -> dict[str, float]:
-    """Prices by kind of evidence; what is not here has the library's default.
+    """Prices by kind of evidence; missing kinds have the library's default.
 
     >>> choose_prices(c1=2.0, c2=None, others=["unlabeled=0.5"])
     {'gold': 2.0, 'unlabeled': 0.5}
@@ -192,7 +192,7 @@ def choose_prices(*, c1: float | None, c2: float | None, others: Sequence[str]) 
 
 
 def choose_class_weight(assignments: Sequence[str]) -> dict[str, float] | str | None:
-    """Nothing, "balanced", or the weights of labels.
+    """None, "balanced", or the weights of labels.
 
     >>> choose_class_weight(["balanced"]), choose_class_weight(["title=2"])
     ('balanced', {'title': 2.0})
@@ -203,7 +203,7 @@ def choose_class_weight(assignments: Sequence[str]) -> dict[str, float] | str | 
 
 
 def choose_labels(text: str | None) -> list[str] | None:
-    """Labels with commas between them.
+    """Labels separated by commas.
 
     >>> choose_labels("a,b")
     ['a', 'b']
@@ -217,14 +217,14 @@ def choose_labels(text: str | None) -> list[str] | None:
 
 
 def check_labels_are_named(evidence: Sequence[Evidence], labels: Sequence[str] | None) -> None:
-    """Raise `DataError` where neither files nor --labels name any label."""
+    """Raise `DataError` if neither files nor --labels name any label."""
     if labels is None and not labels_in(evidence, sequences=sequences_in(evidence)):
         remedy = "give --labels A,B,C, or a file of --gold, --partial or --candidates"
         raise DataError("no file names a label", remedy=remedy)
 
 
 def sequences_in(evidence: Sequence[Evidence]) -> bool:
-    """Whether the inputs are sequences, and not single sets of features."""
+    """Whether the inputs are sequences, not single sets of features."""
     return not isinstance(evidence[0].x, Mapping)
 
 

@@ -1,4 +1,4 @@
-"""Inputs of token labels piece by piece, with what a model says of them: in the order of the file, however large."""
+"""Predictions of token labels for files of any size, piece by piece, in the order of the file."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class LabelledPiece(NamedTuple):
     predicted: list[Any]
 
 
-PARTS = 4  # of a piece, for workers, so that all are done at about the same time
-First = tuple[Any, Any]  # the first input of a file, or of a piece, and where it is
+PARTS = 4  # of a piece, for workers, so that all finish at about the same time
+First = tuple[Any, Any]  # the first input of a file or a piece, and its place
 
 
 @dataclass(frozen=True)
 class Labelling:
-    """How pieces of a file are read, and what is made of them; `write` makes a text of a piece."""
+    """How pieces of a file are read and written; `write` turns a labelled piece into text."""
 
     model: Any
     path: Path
@@ -46,24 +46,24 @@ class Labelling:
     def texts(
         self, place: Place, predict: Callable[[Sequence[Any]], list[Any]], after: Position, *, whole: bool
     ) -> Iterator[tuple[str, Position]]:
-        """What is written of all pieces from a position on, in their order, each with where it ends.
+        """The output texts of all pieces from a position on, in order, each with its end position.
 
-        With `whole` workers get pieces as they are, and read them too; `predict` is not asked then. Raises `DataError`
-        as `load_corpus` and `check_fits` do, with lines of the file.
+        With `whole`, workers get raw pieces and read them too; then `predict` is not used. Raises `DataError` like
+        `load_corpus` and `check_fits`, with lines of the file.
         """
         first: First | None = None
         if place.remote and whole:
             pieces = self._pieces(after, parts=PARTS)
-            for told, text, last in pieces_there(place, _text_there, pieces, self, place.n_jobs):
-                first = first or told
-                check_columns(first, told)
+            for piece_first, text, last in pieces_there(place, _text_there, pieces, self, place.n_jobs):
+                first = first or piece_first
+                check_columns(first, piece_first)
                 yield text, last
         else:
             for piece in self._pieces(after):
                 labelled = self.labelled(piece, predict, first)
                 first = first or _first(labelled.corpus)
                 yield self.write(labelled), piece.last
-        if first is None and not after.begin:  # there is nothing: say so in the words of the reader
+        if first is None and not after.begin:  # the file is empty: raise the reader's error
             lines = next((one.lines for one in file_pieces(self.path, self.format)), [])
             self._read(TextPiece(shown_name(self.path), lines, 0, 0))
 
@@ -88,7 +88,7 @@ class Labelling:
 
 
 def _text_there(piece: TextPiece, labelling: Labelling, n_jobs: int | None) -> tuple[First, str, Position]:
-    """The first input of a piece, what is written of it, and where it ends."""
+    """The first input of a piece, its output text, and its end position."""
     labelled = labelling.labelled(piece, lambda xs: list(labelling.model.predict(xs, n_jobs=n_jobs)))
     return _first(labelled.corpus), labelling.write(labelled), piece.last
 
@@ -100,9 +100,9 @@ def _first(corpus: Corpus) -> First:
 def pieces_there(
     place: Place, function: Callable[..., Any], pieces: Iterable[TextPiece], *common: Any
 ) -> Iterator[Any]:
-    """function(piece, *common) of the pieces of a file in their order, by workers, who read them.
+    """function(piece, *common) for the pieces of a file in order, on workers, which read them.
 
-    Raises what is wrong with the file when the turn of what cannot be read comes.
+    An error in the file is raised when its piece is next.
     """
 
     def packed() -> Iterator[Any]:
@@ -123,20 +123,20 @@ def _done_there(item: tuple[Any, str], function: Callable[..., Any], common: tup
 
 
 def check_columns(first: First, other: First) -> None:
-    """Raise `DataError` where tokens have other columns than before."""
+    """Raise `DataError` if tokens have other columns than before."""
     if isinstance(other[0], list) and isinstance(other[0][0], tuple):
         check_alike([first, other])
 
 
 def note_resumed(place: Position) -> None:
-    """Say where a run goes on."""
+    """Print a note about the position from which a run continues."""
     if place.lines:
         note(f"going on after line {place.lines:,} of the input")
 
 
-def run_mark(files: Iterable[Path], told: Any) -> str:
-    """What stands for a run: what is in the files that it reads, and what it was told."""
-    digest = blake2b(json.dumps(told).encode(), digest_size=16)
+def run_mark(files: Iterable[Path], options: Any) -> str:
+    """A fingerprint of a run: the contents of its input files, and its options."""
+    digest = blake2b(json.dumps(options).encode(), digest_size=16)
     for path in files:
         add_contents(digest, path)
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Structures on the command line: their files as evidence, their models, and what these answer."""
+"""Structures on the command line: their files as evidence, their models, and predictions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ESTIMATOR = (
 
 
 def chosen_entry(name: str) -> StructureEntry | None:
-    """The structure that `--structure` names, None for labels; raises ValueError for one that there is not."""
+    """The structure named by `--structure`, None for labels; raises ValueError for an unknown one."""
     if name not in (*LABELS, *NAMES):
         raise ValueError(f"--structure is {name!r}; there are {', '.join((*LABELS, *NAMES))}")
     return None if name in LABELS else entry_named(name)
@@ -57,7 +57,7 @@ def options_of(entry: StructureEntry) -> dict[str, Any]:
 
 
 def split_options(entry: StructureEntry, learner: str, assignments: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """What `--set` says of the structure, and what is left for the learner."""
+    """Split the values of `--set` into those for the structure and those for the learner."""
     known, of_learner = (
         options_of(entry),
         {one.name for one in fields(LEARNERS[learner])} if learner in LEARNERS else {},
@@ -80,13 +80,13 @@ def split_options(entry: StructureEntry, learner: str, assignments: Sequence[str
 
 
 def companions_alone(files: Files) -> bool:
-    """Whether all that is given are good and bad inputs."""
+    """Whether only good and bad inputs are given."""
     kinds = {kind for kind, paths in files.items() if paths}
     return bool(kinds) and kinds <= {"good", "bad", "companion"}
 
 
 def refuse(what: str, options: Mapping[str, bool]) -> None:
-    """Raise ValueError for an option that is about something else."""
+    """Raise ValueError for an option that does not apply."""
     for flag, there in options.items():
         if there:
             raise ValueError(f"{flag} is about labels of tokens, and there are none in {what}; leave it out")
@@ -101,7 +101,7 @@ class StructureTask:
     shuffle_good: int
     format: str | None
     seed: int
-    table: Path | None = None  # what is known of symbols beforehand
+    table: Path | None = None  # prior knowledge about symbols
     structure: Any = field(default=None, init=False)  # made when evidence is read
     notes: list[str] = field(default_factory=list, init=False)  # on what was read
 
@@ -150,7 +150,7 @@ class StructureTask:
         return measures[0].name, scores.main / 100.0
 
     def _checked(self, item: Item, kind: str) -> Evidence:
-        """An item as evidence, whose output is one of the structure; raises `DataError` with the line."""
+        """An item as evidence, after checking its output; raises `DataError` with the line."""
         piece: Any = evidence_of(self.entry, self.structure, item, kind)
         if kind in DIRECT:
             read = self.structure.encode if kind == "gold" else self.structure.admitted
@@ -167,7 +167,7 @@ class StructureTask:
         return items
 
     def _fitting(self, evidence: list[Evidence]) -> list[Evidence]:
-        """The evidence without Gold that is not an output of the structure, where that may be; a note counts it."""
+        """The evidence without Gold that is not an output of the structure, if this is allowed; a note counts it."""
         golds = [piece for piece in evidence if isinstance(piece, Gold)]
         if not self.entry.left_out or not golds:
             return evidence
@@ -176,10 +176,10 @@ class StructureTask:
         outside = {id(golds[i]) for i in np.flatnonzero(batch.space.admits(targets) == 0).tolist()}
         if outside:
             self.notes.append(f"{len(outside):,} of {len(golds):,} in --gold are left out: {self.entry.left_out}")
-        kept = [piece for piece in evidence if id(piece) not in outside]
-        if not kept:
+        fitting = [piece for piece in evidence if id(piece) not in outside]
+        if not fitting:
             raise DataError("no evidence is left", remedy=self.entry.left_out)
-        return kept
+        return fitting
 
     def _spoiled(self, evidence: Sequence[Evidence]) -> list[Evidence]:
         if self.shuffle_good < 0:
@@ -188,11 +188,11 @@ class StructureTask:
         if self.shuffle_good and not good:
             raise ValueError("--shuffle-good has nothing to shuffle; name a file with --good")
         copies = range(self.seed, self.seed + self.shuffle_good)
-        return [Companion(x, -1) for seed in copies for x in self.entry.spoiled(good, seed)]
+        return [Companion(x, -1) for seed in copies for x in self.entry.spoil(good, seed)]
 
 
 def start_weights(structure: Any, path: Path, name: str) -> Any:
-    """First weights from a table of symbols: two of them, and what linking them is worth, on each line."""
+    """Initial weights from a table of symbols: each line has two symbols and the weight of linking them."""
     if not hasattr(structure, "weights"):
         raise ValueError(f"--start is a table of letters, and {name} has no use for one; leave it out")
     table: dict[tuple[str, str], float] = {}
@@ -222,18 +222,20 @@ def evidence_of(entry: StructureEntry, structure: Any, item: Item, kind: str) ->
 
 
 class StructureAnswers(NamedTuple):
-    """What a model says of inputs."""
+    """The predictions of a model."""
 
     outputs: list[Any]
     scores: Any  # [N] how good the best structure is; from 0 on it is good
-    proven: list[bool | None]  # whether outputs are proved to be the best; None where they always are
+    proven: list[bool | None]  # whether outputs are proved optimal; None if they always are
 
 
 def answers_of(model: Model, xs: Sequence[Any], *, jobs: int, place: str | None = None) -> StructureAnswers:
     """The best structures of inputs, with their scores as answers."""
     where = place_of(place, jobs)
-    found = one_each(where, _answers, xs, model, few=1) if where.remote else _answers(xs, model, jobs)
-    return StructureAnswers([one[0] for one in found], np.array([one[1] for one in found]), [one[2] for one in found])
+    answers = one_each(where, _answers, xs, model, few=1) if where.remote else _answers(xs, model, jobs)
+    return StructureAnswers(
+        [one[0] for one in answers], np.array([one[1] for one in answers]), [one[2] for one in answers]
+    )
 
 
 def _answers(xs: Sequence[Any], model: Model, jobs: int | None) -> list[tuple[Any, float, bool | None]]:
@@ -246,25 +248,27 @@ def _answers(xs: Sequence[Any], model: Model, jobs: int | None) -> list[tuple[An
 
 
 def read_items(entry: StructureEntry, path: Path, format: str | None, kind: str = INPUTS) -> list[Item]:
-    """The items of a file; raises `DataError` where it cannot be used."""
+    """The items of a file; raises `DataError` if it cannot be used."""
     return entry.format_of(path, format).read(path, kind)
 
 
 def filled(entry: StructureEntry, items: Sequence[Item], answers: StructureAnswers) -> list[Item]:
-    """Items with the structures that were found, and with marks where these are not proved to be the best."""
+    """Items with the predicted structures, marked if they are not proved optimal."""
     triples = zip(items, answers.outputs, answers.proven)
-    return [replace(item, said=entry.said(output), proven=proven) for item, output, proven in triples]
+    return [replace(item, output=entry.item_output(output), proven=proven) for item, output, proven in triples]
 
 
 def note_unproven(answers: StructureAnswers) -> None:
-    """Say how many outputs are not proved to be the best."""
+    """Print a note with the number of outputs that are not proved optimal."""
     if count := sum(one is False for one in answers.proven):
         why = "time ran out, or a relaxation was rounded"
         note(f"{count:,} of {len(answers.proven):,} outputs are not proved to be the best: {why}; more --seconds help")
 
 
 def under_rules(model: Model, entry: StructureEntry, paths: Sequence[Path] | None) -> Model:
-    """The model under the rules of files; raises ValueError where its structure has none, and notes missing ones."""
+    """The model under the rules of files; raises ValueError if its structure has no rules, and prints a note if rules
+    are missing.
+    """
     if not entry.ruled:
         refuse(entry.name, {"--rules": bool(paths)})
         return model
@@ -281,7 +285,7 @@ def with_rules(model: Model, rules: Sequence[Rule]) -> Model:
 
 
 def limited(model: Model, seconds: float | None) -> Model:
-    """The model with so many seconds for every input; raises ValueError where no time can run out."""
+    """The model with a time limit per input; raises ValueError if its inference has no time limit."""
     if seconds is None:
         return model
     own: Any = model.structure

@@ -1,6 +1,6 @@
-"""What `sidelight train` does differently for different outputs: labels here, structures in `structured`.
+"""The parts of `sidelight train` that depend on the kind of outputs: labels here, structures in `structured`.
 
-Evidence for labels may stay in its files (`--out-of-core FOLDER`), where these are larger than memory.
+Evidence for labels may stay in files (`--out-of-core FOLDER`) that are larger than memory.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ Say = Callable[[str], None]
 
 
 class TrainTask(Protocol):
-    """Outputs of one sort: how evidence of them is read, learned from, and judged."""
+    """One kind of outputs: how its evidence is read, used for training, and scored."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What is no error of what was read, but may surprise."""
+        """Notes about the evidence that was read."""
         ...
 
     def read(self, files: Files, say: Say) -> list[Evidence]:
-        """All evidence, of files by kind; raises `DataError` where a file cannot be used."""
+        """All evidence, from files by kind; raises `DataError` if a file cannot be used."""
         ...
 
     def parameters(self, evidence: Sequence[Evidence], options: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the estimator, of what was given; raises ValueError for what it does not have."""
+        """The estimator's parameters from the options; raises ValueError for options that it does not have."""
         ...
 
     def judges(self, path: Path, evidence: Sequence[Evidence], learner: Recipe | None) -> list[Any]:
-        """Inputs to choose prices by."""
+        """Inputs for choosing prices."""
         ...
 
     def estimator(self, parameters: Mapping[str, Any], evidence: Sequence[Evidence]) -> Any:
-        """One that has not been fitted."""
+        """An unfitted estimator."""
         ...
 
     def measured(self, fitted: Any, judges: Sequence[Any]) -> tuple[str, float]:
-        """What is measured, and how good it is, between 0 and 1."""
+        """The name of the metric, and the score between 0 and 1."""
         ...
 
 
@@ -63,7 +63,7 @@ class LabelTask:
     format: str | None
     label_column: int
     seed: int
-    segments: bool  # by any learner; those of segments alone need not be told
+    segments: bool  # whether --structure segments was given; not needed for learners of segments alone
     features: Mapping[str, Any]  # of `settings.choose_features`
     metric: str | None
     notes: tuple[str, ...] = ()
@@ -109,10 +109,10 @@ def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence
     return SegmentTagger(learner=recipe, **own)
 
 
-def check_out_of_core(files: Files, learner: str, told: Mapping[str, bool]) -> None:
-    """Raise ValueError for what needs all evidence in memory, by its name; `told` are options that were given."""
+def check_out_of_core(files: Files, learner: str, options: Mapping[str, bool]) -> None:
+    """Raise ValueError, by name, for options that need all evidence in memory; `options` says which were given."""
     there = {f"--{kind}": bool(paths) for kind, paths in files.items() if kind not in KINDS}
-    for flag, is_given in {**there, **told}.items():
+    for flag, is_given in {**there, **options}.items():
         if is_given:
             raise ValueError(f"{flag} needs all evidence in memory; leave it out, or leave --out-of-core out")
     if learner == AUTO:
@@ -121,7 +121,7 @@ def check_out_of_core(files: Files, learner: str, told: Mapping[str, bool]) -> N
 
 @dataclass(slots=True)
 class StoredTask:
-    """Labels of tokens or of inputs, whose evidence stays in its files; the first of each kind stand for the others."""
+    """Labels of tokens or of inputs, whose evidence stays in files; the first pieces of each kind are a sample."""
 
     labels: LabelTask
     folder: Path
@@ -154,5 +154,5 @@ class StoredTask:
 
 
 def sample_of(task: TrainTask, evidence: Sequence[Evidence]) -> Sequence[Evidence]:
-    """The evidence, or what stands for it."""
+    """The evidence, or a sample of stored evidence."""
     return task.sample if isinstance(task, StoredTask) else evidence

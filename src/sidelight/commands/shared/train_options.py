@@ -1,4 +1,4 @@
-"""What `sidelight train` can be told besides its evidence."""
+"""Options of `sidelight train` other than its evidence."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Trainings with one set of prices or with many, and what they came to.
+"""Training with one or several sets of prices, and the results.
 
-With `--valid`, prices are searched for. With one or two kinds of evidence every combination of them is tried. With more
-the kinds take turns, from the prices that are nearest to the usual ones: all prices of one kind, the others as they are
-best so far, until nothing changes.
+With `--valid`, prices are searched. With one or two kinds of evidence, every combination is tried. With more kinds, the
+search starts from the prices nearest to the defaults and tries all prices of one kind after another, with the best
+prices so far for the others, until nothing changes.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from sidelight.specs.settings import DEFAULT_PRICES
 from sidelight.voting.table import reliability_table
 
 Point = tuple[float, ...]  # a price for each kind
-_SWEEPS = 3  # turns of each kind, where there are more than two
+_SWEEPS = 3  # turns of each kind, if there are more than two
 _CALLED = {"gold": "C1", "companion": "C2"}
 
 
 @dataclass(frozen=True, slots=True)
 class PriceSearch:
-    """The kinds of evidence that are there and have no price yet, and the prices to try, small ones first."""
+    """The kinds of evidence without a fixed price, and the prices to try, in ascending order."""
 
     kinds: tuple[str, ...]
     values: tuple[float, ...]
-    fixed: Mapping[str, float]  # prices that were given
+    fixed: Mapping[str, float]  # prices set by the user
 
     def prices(self, point: Point) -> dict[str, float]:
-        """All prices of a point, and those that were given."""
+        """All prices of a point, including the fixed ones."""
         prices = {**self.fixed, **dict(zip(self.kinds, point))}
         return {kind: prices[kind] for kind in DEFAULT_PRICES if kind in prices}
 
     def named(self, point: Point) -> dict[str, float]:
-        """The prices of a point as a record of rounds has them: c1, c2, and other kinds by name."""
+        """The prices of a point with their names in records of rounds: c1, c2, and other kinds by name."""
         return {_CALLED.get(kind, kind).lower(): price for kind, price in self.prices(point).items()}
 
     def run(self, score: Callable[[Point, str], float]) -> Tried:
-        """Try the points; `score` also takes what the trial is called."""
+        """Try the points; `score` also gets the name of the trial."""
         tried = Tried(self)
         if len(self.kinds) <= 2:
             points = list(product(self.values, repeat=len(self.kinds)))
@@ -70,7 +70,7 @@ class PriceSearch:
 
 @dataclass(slots=True)
 class Tried:
-    """The scores of the points that were tried, in the order of trying."""
+    """The scores of the points, in the order of the trials."""
 
     search: PriceSearch
     scores: dict[Point, float] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Tried:
         return "\n".join(lines) + "\n\n"
 
     def edges(self) -> list[str]:
-        """A note on each price that was chosen at an edge of the grid, where the next one inside is worse."""
+        """A note for each chosen price at an edge of the grid whose inner neighbour is worse."""
         values, best, edges = self.search.values, self.best, []
         for axis, kind in enumerate(self.search.kinds):
             place = values.index(best[axis])
@@ -113,7 +113,9 @@ class Tried:
 def price_search(
     text: str, fixed: Mapping[str, float], evidence: Sequence[Evidence], *, learner: Recipe
 ) -> PriceSearch:
-    """The search that `--grid` asks for: over the kinds that are there, have no price yet, and one for the learner."""
+    """The search of `--grid`: over the kinds of the evidence that have no fixed price, and for which the learner has a
+    price.
+    """
     try:
         values = sorted({float(value) for value in text.split(",")})
     except ValueError:
@@ -130,7 +132,7 @@ def _nearest(values: Sequence[float], to: float) -> float:
 
 
 def _wider(values: Sequence[float], *, upwards: bool) -> list[float]:
-    """The values and one more beyond an edge, as far from it as it is from its neighbour."""
+    """The values and one more beyond an edge, at the same distance as its neighbour."""
     edge, inner = (values[-1], values[-2]) if upwards else (values[0], values[1])
     more = edge * edge / inner if inner > 0 and edge > 0 else 10 * edge
     return sorted({*values, float(f"{more:.6g}")})
@@ -138,11 +140,11 @@ def _wider(values: Sequence[float], *, upwards: bool) -> list[float]:
 
 @dataclass(slots=True)
 class PriceTrials:
-    """Fits estimators to the same evidence, and keeps the rounds of all of them."""
+    """Fits estimators to the same evidence, and stores the rounds of all fits."""
 
     task: TrainTask
     evidence: Sequence[Evidence]
-    parameters: Mapping[str, Any]  # of the estimator, but for the prices
+    parameters: Mapping[str, Any]  # of the estimator, except prices
     progress: Progress
     history: list[dict[str, Any]] = field(default_factory=list)
 
@@ -163,21 +165,21 @@ class PriceTrials:
 
     def choose(self, search: PriceSearch, judges: Sequence[Evidence]) -> tuple[Any, str, list[str]]:
         """The first estimator of the best score on judges, the table of all, and notes on the search."""
-        kept: tuple[float, Any] | None = None
+        best: tuple[float, Any] | None = None
         metric = ""
 
         def score(point: Point, called: str) -> float:
-            nonlocal kept, metric
+            nonlocal best, metric
             self.progress.prefix(f"{called}: ")
             fitted = self.fit(search.prices(point), search.named(point))
             metric, value = self.task.measured(fitted, judges)
-            if kept is None or value > kept[0]:
-                kept = value, fitted
+            if best is None or value > best[0]:
+                best = value, fitted
             return value
 
         tried = search.run(score)
-        assert kept is not None
-        return kept[1], tried.table(metric), tried.edges()
+        assert best is not None
+        return best[1], tried.table(metric), tried.edges()
 
 
 def summary(fitted: Any, out: Path) -> str:
@@ -213,9 +215,9 @@ def summary(fitted: Any, out: Path) -> str:
 
 def _rules_in_words(count: int, about: Mapping[str, Any]) -> str:
     """How many rules there are, which were left out or taken as soft, and how to predict under the others."""
-    told = [("left out", about.get(LEFT_OUT, [])), ("taken as soft", about.get(SOFT, []))]
-    said = "; ".join(f"{what}: {', '.join(names)}" for what, names in told if names)
-    shown = f"{count} ({said})" if said else f"{count}"
+    lists = [("left out", about.get(LEFT_OUT, [])), ("taken as soft", about.get(SOFT, []))]
+    text = "; ".join(f"{what}: {', '.join(names)}" for what, names in lists if names)
+    shown = f"{count} ({text})" if text else f"{count}"
     if "rules" not in about:
         return shown
     return f"{shown}, not in the model file: give --rules again to predict under them"

@@ -1,9 +1,9 @@
-"""What lines with candidates may say besides: labels that are known, labels to begin with, chunks of tokens.
+"""Further keys of lines with candidates: known labels, initial labels, chunks of tokens.
 
     {"tokens": ["a", "b", "c"], "candidates": [null, null, ["B", "O"]], "known": [null, null, "O"],
      "chunks": [{"first": 0, "labelings": [["B", "I"], ["O", "O"]]}], "initial": ["B", "I", null]}
 
-Only candidates have a use for these keys; a file that is read as something else may have others by their names.
+Only candidates use these keys; in other files they may mean something else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CHUNK = 'write e.g. {"first": 0, "labelings": [["B", "I"], ["O", "O"]]}'
 
 
 class Details(NamedTuple):
-    """The values of the three keys, as `Candidates` takes them."""
+    """The values of the three keys, in the form for `Candidates`."""
 
     known: list[str | None] | None
     initial: list[str | None] | None
@@ -26,9 +26,9 @@ class Details(NamedTuple):
 
 
 def details_of(record: Record) -> Details:
-    """Checked and in form; raises `DataError` with the file and the line.
+    """The checked values of a line; raises `DataError` with the file and the line.
 
-    Labels of the line are what is known, unless "known" says that.
+    The labels of the line are the known labels, unless it has the key "known".
     """
     place = FileLine(record.origin.file, record.origin.line(0))
     known = _labels(record, "known", place)

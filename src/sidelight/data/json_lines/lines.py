@@ -1,7 +1,7 @@
-"""JSON lines: one input on each line, with whatever is known of it.
+"""JSON lines: one input per line, with everything known about it.
 
 `{"tokens": [...], "labels": [...]}` is a sequence and `{"features": {...}, "label": "x"}` an input with one label.
-Other keys (an id, a text, "predicted") are left alone, unless they look like a slip of the pen.
+Other keys (an id, a text, "predicted") are ignored, unless they look like a misspelt key.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
 KEYS = ("tokens", "labels", "features", "label", "candidates", "good", "weight")
-MORE = ("known", "initial", "chunks")  # read where candidates are (`jsonl_candidates`), else left alone
-VOTES = "votes"  # read where votes are asked for (`jsonl_votes`), else left alone
-ALIKE = 0.75  # how much an unknown key may look like one of them
+MORE = ("known", "initial", "chunks")  # read with candidates (`json_lines.candidates`), otherwise ignored
+VOTES = "votes"  # read as votes (`json_lines.votes`), otherwise ignored
+ALIKE = 0.75  # similarity from which an unknown key counts as a misspelt one
 
 
 class Record(NamedTuple):
-    """What one line says. An input given by its features is a dict, and its lists have one element."""
+    """The contents of one line. If the input is given by features, it is a dict, and the lists have one element."""
 
     x: Any
     labels: list[str | None] | None
@@ -34,7 +34,7 @@ class Record(NamedTuple):
     good: bool | None
     weight: float
     origin: Origin
-    more: Mapping[str, Any] = MappingProxyType({})  # votes, and what candidates have besides, as they stand there
+    more: Mapping[str, Any] = MappingProxyType({})  # votes, and the further keys of candidates, unchanged
 
 
 class FileLine(NamedTuple):
@@ -44,15 +44,15 @@ class FileLine(NamedTuple):
     line: int
 
     def fail(self, problem: str, remedy: str) -> NoReturn:
-        """Raise the error that names it."""
+        """Raise an error that names the line."""
         raise DataError(problem, file=self.file, line=self.line, remedy=remedy)
 
 
 def read_jsonl(path: str | Path) -> Corpus:
-    """A corpus from JSON lines, with outputs if the lines have labels; `None` stands for a label given as null.
+    """A corpus from JSON lines, with outputs if the lines have labels; null becomes `None`.
 
-    Tokens are strings, lists of columns (read as tuples) or objects from attribute to number. Blank lines are
-    skipped. Raises `DataError` for a line that is not as it should be, and if only some of the lines have labels.
+    Tokens are strings, lists of columns (read as tuples) or objects from attribute to number. Blank lines are skipped.
+    Raises `DataError` for an invalid line, and if only some of the lines have labels.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +75,7 @@ def read_jsonl(path: str | Path) -> Corpus:
 
 
 def objects_in(path: str | Path) -> Iterator[tuple[dict[str, Any], FileLine]]:
-    """The JSON objects of a file's lines, but for blank ones, and where each stands."""
+    """The JSON objects of a file's nonblank lines, each with its place."""
     file = shown_name(path)
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
@@ -83,7 +83,7 @@ def objects_in(path: str | Path) -> Iterator[tuple[dict[str, Any], FileLine]]:
 
 
 def read_records(path: str | Path) -> list[Record]:
-    """Everything that the lines of a file say, checked line by line."""
+    """The contents of all lines of a file, checked line by line."""
     records = [_record(entry, place) for entry, place in objects_in(path)]
     if not records:
         raise DataError(
@@ -127,7 +127,7 @@ def _record(entry: dict[str, Any], place: FileLine) -> Record:
 
 
 def check_keys(entry: Mapping[str, Any], keys: Sequence[str], place: FileLine) -> None:
-    """Raise `DataError` for a key that looks like a slip of the pen; others are left alone."""
+    """Raise `DataError` for a key that looks misspelt; other unknown keys are ignored."""
     for key in entry:
         meant = difflib.get_close_matches(key.lower(), keys, n=1, cutoff=ALIKE) if key not in keys else []
         if meant and meant[0] not in entry:
@@ -243,7 +243,7 @@ def _candidates(labels: Any, t: int, place: FileLine) -> tuple[str, ...] | None:
 
 
 def good_at(entry: Mapping[str, Any], place: FileLine) -> bool | None:
-    """Whether a line says that its input is good; None where it does not say."""
+    """Whether a line says that its input is good; None if it does not say."""
     good = entry.get("good")
     if "good" in entry and not isinstance(good, bool):
         place.fail(f'"good" is {json.dumps(good)}', "write true or false")

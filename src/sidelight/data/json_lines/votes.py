@@ -3,8 +3,8 @@
     {"tokens": ["Lights", "on"], "votes": {"suffix": ["NOUN", null], "words": [null, ["ADP", "ADV"]], "caps": null}}
     {"features": {"w=on": 1}, "votes": {"greeting": "ham", "length": null}}
 
-A vote is a label, a list of labels of which one is right, or null; null instead of a function's votes says that it
-was asked and votes on nothing.
+A vote is a label, a list of labels of which one is right, or null. Null instead of a function's votes means that it was
+called and abstained on every token.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ VOTE = 'write a label, a list of labels, or null, e.g. {"suffix": ["NOUN", null]
 
 
 def votes_of(record: Record) -> dict[str, Any]:
-    """The votes of a line as `Voted` has them; raises `DataError` with the file and the line."""
+    """The votes of a line in the form for `Voted`; raises `DataError` with the file and the line."""
     place = FileLine(record.origin.file, record.origin.line(0))
     if "votes" not in record.more:
         place.fail('no "votes"', "add the votes of functions, or read the file as something else than votes")
@@ -47,7 +47,7 @@ def _vote(name: str, vote: Any, t: int, place: FileLine) -> Any:
 
 
 def votes_as_lines(pieces: Iterable[Voted]) -> str:
-    """The pieces as JSON lines, which read as they were written; labels become strings."""
+    """The pieces as JSON lines, which can be read back; labels become strings."""
     return "".join(json.dumps(_entry(piece), ensure_ascii=False) + "\n" for piece in pieces)
 
 

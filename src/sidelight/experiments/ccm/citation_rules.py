@@ -1,8 +1,9 @@
 """The rules about references of thesis Table 3.1, for the fields of the citations corpus.
 
-Words stand as the table lists them, in any case; "pp." is two tokens in the corpus. The first four speak of structure,
-the others of single words. They are not always compatible: in "Technical note" two neighbours must differ, but labels
-may change only after a punctuation mark. Hard rules can then leave no output at all; soft ones cannot.
+Words are as listed in the table, in any case; "pp." is two tokens in the corpus. The first four rules are about
+structure, the others about single words. They are not always compatible: in "Technical note" two neighbours must
+differ, but labels may change only after a punctuation mark. Hard rules can then leave no output at all; soft ones
+cannot.
 """
 
 from __future__ import annotations

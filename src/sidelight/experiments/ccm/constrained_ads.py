@@ -1,8 +1,9 @@
 """Rules about advertisements: thesis Table 3.3 (advertisements) and Table 3.8, on hotel posts.
 
-The Craigslist apartment advertisements of the thesis are not at hand. Hotel posts with three fields (hotel name, area,
-stars) stand in for them, with rules of their own, written after a look at the labelled part alone: patterns of stars,
-prices and dates, the words of a list of hotels, and what a post has once. The numbers are not comparable.
+The Craigslist apartment advertisements of the thesis are not available. Hotel posts with three fields (hotel name,
+area, stars) are used instead, with their own rules, which were written after looking only at the labelled part:
+patterns of stars, prices and dates, the words of a list of hotels, and fields that a post has once. The numbers are not
+comparable.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def ad_rules(words: Mapping[str, Collection[str]]) -> tuple[Rule, ...]:
 
 
 def words_of(records: LabelledExamples) -> dict[str, tuple[str, ...]]:
-    """Words that records use for a name alone, or for an area alone; short ones say little and are left out.
+    """Words that records use only for names, or only for areas; short words are left out, since they carry little
+    information.
 
     >>> words_of(LabelledExamples([["grand", "hyatt", "at", "bay"]], [[NAME, NAME, NAME, AREA]]))[NAME]
     ('grand', 'hyatt')
@@ -99,13 +101,13 @@ def rows(data: Path, *, quick: bool, n_jobs: int, report: Report, save: Save) ->
     results: list[Row] = []
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         fits = Fits(run)
-        chosen: dict[int, dict[str, Emission]] = {}
+        selection: dict[int, dict[str, Emission]] = {}
         for size in QUICK_SIZES if quick else SIZES:
-            chosen[size] = choices(size, fits, draws)
-            report(f"  {size} posts: " + "; ".join(f"{name} {emission}" for name, emission in chosen[size].items()))
-            results += size_rows(size, chosen[size], fits, draws)
+            selection[size] = choices(size, fits, draws)
+            report(f"  {size} posts: " + "; ".join(f"{name} {emission}" for name, emission in selection[size].items()))
+            results += size_rows(size, selection[size], fits, draws)
             save(results)
-        results += alone_rows([rule.name for rule in study.rules()], chosen[SIZES[0]], fits, draws)
+        results += alone_rows([rule.name for rule in study.rules()], selection[SIZES[0]], fits, draws)
         save(results)
     return results, NOTES
 
@@ -124,10 +126,10 @@ def choices(size: int, fits: Fits, draws: int) -> dict[str, Emission]:
     }
 
 
-def size_rows(size: int, chosen: Mapping[str, Emission], fits: Fits, draws: int) -> list[Row]:
+def size_rows(size: int, choices: Mapping[str, Emission], fits: Fits, draws: int) -> list[Row]:
     """Every method with so many labelled posts, and the gains."""
     setting, which = f"{size} posts", draws_of(size, draws)
-    tasks = {name: [Fit(size, d, LEARNED[name][0], chosen[name]) for d in which] for name in LEARNED}
+    tasks = {name: [Fit(size, d, LEARNED[name][0], choices[name]) for d in which] for name in LEARNED}
     fits.of([task for some in tasks.values() for task in some])
     scores = {
         name: [outcome.test_ruled if LEARNED[name][1] else outcome.test for outcome in fits.of(some)]
@@ -139,10 +141,10 @@ def size_rows(size: int, chosen: Mapping[str, Emission], fits: Fits, draws: int)
     return results
 
 
-def alone_rows(names: Sequence[str], chosen: Mapping[str, Emission], fits: Fits, draws: int) -> list[Row]:
+def alone_rows(names: Sequence[str], choices: Mapping[str, Emission], fits: Fits, draws: int) -> list[Row]:
     """No rule, every rule alone, and all of them, with the fewest labelled posts and learned penalties."""
     sets: dict[str, tuple[str, ...] | None] = {"None": (), **{name: (name,) for name in names}, "ALL": None}
-    emissions = {"supervised": chosen["HMM-CCM"], "semi-supervised": chosen["semi HMM-CCM"]}
+    emissions = {"supervised": choices["HMM-CCM"], "semi-supervised": choices["semi HMM-CCM"]}
     tasks = {
         (label, side): [Fit(SIZES[0], d, method, emissions[side], only=only) for d in range(draws)]
         for label, only in sets.items()

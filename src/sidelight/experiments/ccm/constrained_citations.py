@@ -102,25 +102,25 @@ def rows(data: Path, *, quick: bool, n_jobs: int, report: Report, save: Save) ->
             results += rows_of(setting, fits, report)
             save(results)
         if not quick:
-            chosen = {ruled: fits.best(HMM_ON_ALL, pilots=(0,), ruled=ruled) for ruled in (False, True)}
+            choices = {ruled: fits.best(HMM_ON_ALL, pilots=(0,), ruled=ruled) for ruled in (False, True)}
             codl = fits.best(replace(HMM_ON_ALL, method="codl"), pilots=(0,), ruled=True)
-            results += control_rows(load(data), chosen, codl)
+            results += control_rows(load(data), choices, codl)
             save(results)
     return results, NOTES
 
 
-def control_rows(study: RuleStudy, chosen: Mapping[bool, Emission], codl: Emission) -> list[Row]:
+def control_rows(study: RuleStudy, choices: Mapping[bool, Emission], codl: Emission) -> list[Row]:
     """What an HMM without rules cannot learn, however many labels it has (thesis 3.4.2).
 
     One learns from all labelled references and from the unlabelled ones with the labels that CoDL gives them, under
     rules; one from the test references too. Smoothing is that of the plain HMM, without and with rules at test time.
     """
     teacher, evidence = prepared(study, replace(HMM_ON_ALL, method="codl", emission=codl))
-    told = LabelledExamples(study.pool, teacher.fit(evidence).predict(study.pool))
-    more, with_test = _joined(study.train, told), _joined(study.train, study.test)
+    taught = LabelledExamples(study.pool, teacher.fit(evidence).predict(study.pool))
+    more, with_test = _joined(study.train, taught), _joined(study.train, study.test)
     results = []
     for name, train, ruled in ((SELF, more, False), (SEEN, with_test, False), (SEEN_CCM, with_test, True)):
-        task = replace(HMM_ON_ALL, size=len(train.xs), emission=chosen[ruled])
+        task = replace(HMM_ON_ALL, size=len(train.xs), emission=choices[ruled])
         outcome = fit(replace(study, train=train, folds=()), task)
         value = outcome.test_ruled if ruled else outcome.test
         results.append(row("300 references", name, "accuracy", [value], paper=CONTROLS[name]))
@@ -133,7 +133,7 @@ def _joined(one: LabelledExamples, other: LabelledExamples) -> LabelledExamples:
 
 def rows_of(setting: CitationSetting, fits: Fits, report: Report) -> list[Row]:
     """Choose for every method, and give the rows of a setting."""
-    chosen = dict.fromkeys(LEARNED, EMISSIONS[0])
+    choices = dict.fromkeys(LEARNED, EMISSIONS[0])
     pilots = range(min(setting.pilots, setting.draws))
     if pilots:
         every = [
@@ -144,12 +144,12 @@ def rows_of(setting: CitationSetting, fits: Fits, report: Report) -> list[Row]:
         ]
         fits.of(every)  # all at once, so that no core waits
         for name, (method, ruled) in LEARNED.items():
-            chosen[name] = fits.best(Fit(setting.size, 0, method, EMISSIONS[0]), pilots=pilots, ruled=ruled)
-    report(f"  {setting.name}: " + "; ".join(f"{name} {emission}" for name, emission in chosen.items()))
+            choices[name] = fits.best(Fit(setting.size, 0, method, EMISSIONS[0]), pilots=pilots, ruled=ruled)
+    report(f"  {setting.name}: " + "; ".join(f"{name} {emission}" for name, emission in choices.items()))
     betas = {"": BETA} | ({f", beta {OTHER_BETA:g}": OTHER_BETA} if setting.size in WITH_OTHER_BETA and pilots else {})
     tasks = {
         name + suffix: [
-            Fit(setting.size, draw, method, chosen[name], beta=beta)
+            Fit(setting.size, draw, method, choices[name], beta=beta)
             for draw in range(min(setting.draws, OTHER_BETA_DRAWS) if suffix else setting.draws)
         ]
         for suffix, beta in betas.items()

@@ -1,9 +1,10 @@
-"""Ways of inference with rules, compared on references: what thesis section 3.1.2 leaves open.
+"""Methods of inference with rules, compared on references: a question left open in thesis section 3.1.2.
 
 An HMM of labelled references is decoded under the rules of thesis Table 3.1, once with penalties that are counted on
 the labelled references (Algorithm 7) and once with hard rules. Every method gets the same problems: scores and clauses
-of the 100 test references. A method is *exact* where it proves its output best; its *score* is what the output is worth
-less than the best, which exact methods know. Times are of one reference on one thread after the rules have been read.
+of the 100 test references. A method is *exact* on an input if it proves its output optimal; its *score* is the
+difference between the values of the best output (known from exact methods) and of its output. Times are of one
+reference on one thread after the rules have been read.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ def trials(problems: Sequence[RuledProblem], method: Callable[[RuledProblem], So
 
 
 def rows_of(setting: str, done: dict[str, list[Trial]], test: LabelledExamples, labels: Sequence[str]) -> list[Row]:
-    """What each method did on the references that some method has a legal output for."""
+    """The results of each method on references for which some method has a legal output."""
     count = len(test.xs)
     best = [-math.inf] * count
     for every in done.values():

@@ -1,7 +1,7 @@
-"""What rules are worth, hard or soft, and what beta does: thesis Tables 3.6 and 3.7, Figure 3.6 (citations).
+"""The worth of rules, hard or soft, and the effect of beta: thesis Tables 3.6 and 3.7, Figure 3.6 (citations).
 
-Table 3.6 sets CoDL with learned penalties against CoDL with hard rules, Table 3.7 has every rule alone, and hard,
-supervised and with CoDL from five labelled references; Figure 3.6 has CoDL by the weight β of the supervised model.
+Table 3.6 compares CoDL with learned penalties and CoDL with hard rules. Table 3.7 has each rule alone, as a hard rule,
+supervised and with CoDL from five labelled references. Figure 3.6 shows CoDL by the weight β of the supervised model.
 """
 
 from __future__ import annotations

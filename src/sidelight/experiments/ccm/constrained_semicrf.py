@@ -167,7 +167,7 @@ def rows(data: Path, *, quick: bool, n_jobs: int, report: Report, save: Save) ->
 
 
 def trials(method: str) -> tuple[float | Emission, ...]:
-    """What a method may choose from."""
+    """The trials of a method."""
     return PRICES if method in PRICED else EMISSIONS
 
 
@@ -186,20 +186,24 @@ def _scores(
 ) -> dict[str, list[float]]:
     """Test scores by method, each with the choice that is best on the development set."""
     pilots = range(min(PILOTS, draws))
-    wanted = [
+    fits = [
         SemiCrfTask(size, draw, method, choice) for method in methods for choice in trials(method) for draw in pilots
     ]
-    done = dict(zip(wanted, run(wanted)))
-    chosen: dict[str, float | Emission] = {}
+    done = dict(zip(fits, run(fits)))
+    choices: dict[str, float | Emission] = {}
     for method in methods:
         means = [
             fmean(done[SemiCrfTask(size, draw, method, choice)].dev for draw in pilots) for choice in trials(method)
         ]
-        chosen[method] = trials(method)[means.index(max(means))]
-    told = (f"{name} {choice if isinstance(choice, Emission) else f'C {choice:g}'}" for name, choice in chosen.items())
-    report(f"  {size} references: " + "; ".join(told))
-    rest = [SemiCrfTask(size, draw, method, chosen[method]) for method in methods for draw in range(len(pilots), draws)]
+        choices[method] = trials(method)[means.index(max(means))]
+    parts = (
+        f"{name} {choice if isinstance(choice, Emission) else f'C {choice:g}'}" for name, choice in choices.items()
+    )
+    report(f"  {size} references: " + "; ".join(parts))
+    rest = [
+        SemiCrfTask(size, draw, method, choices[method]) for method in methods for draw in range(len(pilots), draws)
+    ]
     done |= dict(zip(rest, run(rest)))
     return {
-        method: [done[SemiCrfTask(size, d, method, chosen[method])].test for d in range(draws)] for method in methods
+        method: [done[SemiCrfTask(size, d, method, choices[method])].test for d in range(draws)] for method in methods
     }

@@ -80,7 +80,7 @@ class RuleStudy:
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit. `penalty` None is learned; `only` names the rules that there are, None for all."""
+    """One fit. `penalty` None means learned; `only` names the rules that are used, None for all."""
 
     size: int
     draw: int
@@ -136,13 +136,13 @@ def fit(study: RuleStudy, task: Fit) -> StudyOutcome:
     return StudyOutcome(*results)
 
 
-def accuracy(found: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]]) -> float:
+def accuracy(predicted: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]]) -> float:
     """Tokens that are right, in per cent.
 
     >>> accuracy([["A", "B"], ["A"]], [["A", "A"], ["A"]]) == 200 / 3
     True
     """
-    pairs = [(a, b) for guess, truth in zip(found, right) for a, b in zip(guess, truth)]
+    pairs = [(a, b) for guess, truth in zip(predicted, right) for a, b in zip(guess, truth)]
     return 100.0 * sum(bool(a == b) for a, b in pairs) / len(pairs)
 
 
@@ -153,12 +153,12 @@ class Fits:
         self.run = run
         self.outcomes: dict[Fit, StudyOutcome] = {}
 
-    def of(self, wanted: Sequence[Fit]) -> list[StudyOutcome]:
+    def of(self, fits: Sequence[Fit]) -> list[StudyOutcome]:
         """The outcomes of some fits."""
-        new = [task for task in dict.fromkeys(wanted) if task not in self.outcomes]
+        new = [task for task in dict.fromkeys(fits) if task not in self.outcomes]
         new.sort(key=lambda task: task.method != "codl")  # the slow ones first, so that no core waits for the last
         self.outcomes |= dict(zip(new, self.run(new)))
-        return [self.outcomes[task] for task in wanted]
+        return [self.outcomes[task] for task in fits]
 
     def best(
         self, like: Fit, *, pilots: Sequence[int], ruled: bool, emissions: Sequence[Emission] = EMISSIONS

@@ -26,7 +26,7 @@ from sidelight.experiments.grid import LabelledExamples
 from sidelight.features.words.templates import Templates, parse_templates
 from sidelight.recipes import Recipe
 
-TRAIN, DEV, TEST = 500, 300, 1000  # sentences; every draw has training sentences of its own
+TRAIN, DEV, TEST = 500, 300, 1000  # sentences; every draw has its own training sentences
 
 CHUNK_FEATURES = "\n".join(
     ["U00:bias"]
@@ -80,10 +80,10 @@ class Sentences:
 
     def candidates(self, setting: CandidateSetting, draw: int) -> list[Candidates]:
         rng = np.random.default_rng([draw, 2, round(1000 * setting.level)])
-        chosen = part(self.pool, self._which(draw))
-        shares = shares_of(piece.y for piece in chosen)
+        sentences = part(self.pool, self._which(draw))
+        shares = shares_of(piece.y for piece in sentences)
         out = []
-        for piece in chosen:
+        for piece in sentences:
             if self.generation == "random":
                 sets = random_sets(piece.y, int(setting.level), shares, rng)
             else:
@@ -108,8 +108,8 @@ class Sentences:
             seed=draw,
         )
 
-    def scores(self, right: Sequence[Any], found: Sequence[Any]) -> dict[str, float]:
-        result = evaluate(right, found)
+    def scores(self, right: Sequence[Any], predicted: Sequence[Any]) -> dict[str, float]:
+        result = evaluate(right, predicted)
         return {"accuracy": result.accuracy, "F1": result.f1} if self.spans else {"accuracy": result.accuracy}
 
     def _which(self, draw: int) -> Any:
@@ -140,7 +140,7 @@ def tags(data: Path, generation: Generation) -> Sentences:
 
 
 def with_all_sentences(study: Sentences) -> Sentences:
-    """The same corpus where every draw learns from all training sentences."""
+    """The same corpus, with all training sentences in every draw."""
     return replace(study, train=len(study.pool.xs))
 
 

@@ -4,9 +4,9 @@ Every method has eight trials on the pilot draws of a setting (`CandidateTrials`
 six prices and two other thresholds; CLLP four prices, two other ratios of its two prices, and two other thresholds. The
 choice with the best mean score on the development data is fitted on all draws, and its test score is the result.
 
-MMS and CLLP differ in two things: margins inside the candidates, and what outputs outside them are charged. To tell
-these apart there are MMS with the charge of CLLP (labels unlike the completion: Δ(ŷ)) and CLLP with that of MMS (labels
-outside the candidates: Δmin). The former is MMS with the approximations of the paper's section 4.
+MMS and CLLP differ in two respects: margins inside the candidates, and the charges of outputs outside them. To separate
+the two, there are MMS with the charge of CLLP (labels unlike the completion: Δ(ŷ)) and CLLP with that of MMS (labels
+outside the candidates: Δmin). The former is MMS with the approximations of section 4 of the paper.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class CandidateTrials:
-    """What each method tries."""
+    """The trials of each method."""
 
     prices: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # of structural SVMs
     mms_prices: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -60,7 +60,7 @@ EIGHT = CandidateTrials()
 
 
 class CandidateChoice(NamedTuple):
-    """What is chosen for a method: C (for CLLP: C2), C1 / C2, and t where it does not follow the data."""
+    """The choice for a method: C (for CLLP: C2), C1 / C2, and t if it does not follow the data."""
 
     price: float
     inside: float | None = None
@@ -87,7 +87,7 @@ class CandidateSetting:
 
 
 class CandidateStudy(Protocol):
-    """What an experiment tells the grid; it travels to other processes, so it is data."""
+    """The description of an experiment for the grid; it is sent to other processes, so it is plain data."""
 
     @property
     def dev(self) -> LabelledExamples: ...
@@ -102,7 +102,7 @@ class CandidateStudy(Protocol):
 
     @property
     def unit(self) -> float:
-        """What the prices of the grid are multiplied by."""
+        """The factor of the grid's prices."""
         ...
 
     def gold(self, setting: CandidateSetting, draw: int) -> Sequence[Evidence]:
@@ -110,14 +110,14 @@ class CandidateStudy(Protocol):
         ...
 
     def candidates(self, setting: CandidateSetting, draw: int) -> Sequence[Candidates]:
-        """The same inputs with candidates and labels to begin with."""
+        """The same inputs with candidates and initial labels."""
         ...
 
     def estimator(self, learner: Recipe, price: float, draw: int) -> Tagger | Classifier:
         """An unfitted estimator that uses one thread and the hinge."""
         ...
 
-    def scores(self, right: Sequence[Any], found: Sequence[Any]) -> dict[str, float]:
+    def scores(self, right: Sequence[Any], predicted: Sequence[Any]) -> dict[str, float]:
         """Metrics in per cent; the first one chooses."""
         ...
 
@@ -164,7 +164,7 @@ def recipe_of(method: str, choice: CandidateChoice, *, precise: float) -> Recipe
 
 
 def evidence_of(study: CandidateStudy, task: CandidateTask) -> Sequence[Evidence]:
-    """What a method learns from: Gold, the labels to begin with as if they were right, all labelings, or candidates."""
+    """The evidence of a method: Gold, the initial labels as if they were right, all labelings, or candidates."""
     if task.method == GOLD:
         return study.gold(task.setting, task.draw)
     pieces = study.candidates(task.setting, task.draw)
@@ -196,7 +196,7 @@ def fit(study: CandidateStudy, task: CandidateTask) -> CandidateOutcome:
 def choices_of(
     trials: CandidateTrials, method: str, stage: int, best: CandidateChoice, study: CandidateStudy
 ) -> list[CandidateChoice]:
-    """What a method tries in one of three stages, given the best choice of those before (in the first: any)."""
+    """The trials of a method in one of three stages, given the best choice of the previous ones (in the first: any)."""
     if stage == 0:
         prices = trials.prices if method in SVMS else trials.cllp_prices if method in CLLPS else trials.mms_prices
         insides = [None] if method not in CLLPS else sorted({INSIDE, *trials.insides}) if trials.jointly else [INSIDE]
@@ -231,15 +231,15 @@ class Results:
 
     def rows_of(self, setting: CandidateSetting, report: Report, *, like: CandidateSetting | None = None) -> list[Row]:
         """Choose for every method, or take over the choices of another setting, and give the rows of this one."""
-        chosen = self.choose(setting) if like is None else self.chosen[like.name]
-        wanted = [
-            self._task(setting, method, c, d) for method, c in chosen.items() for d in self._draws(setting, method)
+        choices = self.choose(setting) if like is None else self.chosen[like.name]
+        tasks = [
+            self._task(setting, method, c, d) for method, c in choices.items() for d in self._draws(setting, method)
         ]
-        self._fit(wanted)
-        told = "; ".join(f"{method} {choice}" for method, choice in chosen.items())
-        report(f"  {setting.name}: chosen on development data: {told}")
-        results: dict[str, list[CandidateOutcome]] = {method: [] for method in chosen}
-        for task in wanted:
+        self._fit(tasks)
+        parts = "; ".join(f"{method} {choice}" for method, choice in choices.items())
+        report(f"  {setting.name}: chosen on development data: {parts}")
+        results: dict[str, list[CandidateOutcome]] = {method: [] for method in choices}
+        for task in tasks:
             results[task.method].append(self.outcomes[task])
         return rows_of(setting, results)
 
@@ -266,8 +266,8 @@ class Results:
         where = self.gold_at if method == GOLD and self.gold_at is not None else setting
         return CandidateTask(where, draw, method, choice)
 
-    def _fit(self, wanted: Sequence[CandidateTask]) -> None:
-        tasks = [task for task in dict.fromkeys(wanted) if task not in self.outcomes]
+    def _fit(self, requested: Sequence[CandidateTask]) -> None:
+        tasks = [task for task in dict.fromkeys(requested) if task not in self.outcomes]
         # Slow fits come first, so that no core waits long for the last of them.
         tasks.sort(key=lambda task: (task.method != CL_SVM, -task.choice.price))
         self.outcomes |= dict(zip(tasks, self.run(tasks)))
@@ -280,24 +280,24 @@ class Results:
         return min(tried, key=lambda choice: (-score(choice), choice.price, choice.inside or 0.0))
 
 
-def rows_of(setting: CandidateSetting, found: Mapping[str, Sequence[CandidateOutcome]]) -> list[Row]:
+def rows_of(setting: CandidateSetting, results: Mapping[str, Sequence[CandidateOutcome]]) -> list[Row]:
     """The metrics of each method; then by how much one is better than another (`PAIRS`), with a paired t-test."""
     rows: list[Row] = []
-    for method, outcomes in found.items():
+    for method, outcomes in results.items():
         for number, metric in enumerate(outcomes[0].test):
             paper = setting.paper.get(method) if number == 0 else None
             rows.append(row(setting.name, method, metric, [o.test[metric] for o in outcomes], paper=paper))
     for one, other in PAIRS:
-        if one in found and other in found:
-            rows += difference_rows(setting, found, one, other)
+        if one in results and other in results:
+            rows += difference_rows(setting, results, one, other)
     return rows
 
 
 def difference_rows(
-    setting: CandidateSetting, found: Mapping[str, Sequence[CandidateOutcome]], one: str, other: str
+    setting: CandidateSetting, outcomes: Mapping[str, Sequence[CandidateOutcome]], one: str, other: str
 ) -> list[Row]:
     """The mean difference over draws in the first metric, and its p-value where there are at least two draws."""
-    a, b = ([next(iter(outcome.test.values())) for outcome in found[side]] for side in (one, other))
+    a, b = ([next(iter(outcome.test.values())) for outcome in outcomes[side]] for side in (one, other))
     paper, name = setting.paper, f"{one} - {other}"
     published = round(paper[one] - paper[other], 2) if one in paper and other in paper else None
     rows = [row(setting.name, name, "difference", [x - y for x, y in zip(a, b)], paper=published)]

@@ -34,10 +34,10 @@ def random_sets(y: Sequence[Label], doublings: int, shares: Mapping[Label, float
     """
     labels = np.array(sorted(shares))
     weights = np.array([shares[label] for label in labels])
-    chosen = Counter(rng.integers(0, len(y), size=doublings).tolist())
+    draws = Counter(rng.integers(0, len(y), size=doublings).tolist())
     sets: Sets = []
     for t, label in enumerate(y):
-        size = min(2 ** chosen[t], len(shares)) - 1
+        size = min(2 ** draws[t], len(shares)) - 1
         drawn: list[Label] = []
         if size:
             others = np.where(labels == label, 0.0, weights)

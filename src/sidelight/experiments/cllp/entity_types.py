@@ -84,20 +84,20 @@ class Mentions:
             seed=draw,
         )
 
-    def scores(self, right: Sequence[Any], found: Sequence[Any]) -> dict[str, float]:
-        return type_scores(right, found)
+    def scores(self, right: Sequence[Any], predicted: Sequence[Any]) -> dict[str, float]:
+        return type_scores(right, predicted)
 
 
-def type_scores(right: Sequence[Sequence[str]], found: Sequence[str]) -> dict[str, float]:
+def type_scores(right: Sequence[Sequence[str]], predicted: Sequence[str]) -> dict[str, float]:
     """F1, precision and recall of the types, in per cent.
 
     >>> type_scores([["a"], ["b"], ["Other"], ["a", "b"]], ["a", "Other", "b", "b"])["precision"]
     66.66666666666667
     """
-    correct = sum(guess != OTHER and guess in types for types, guess in zip(right, found))
-    guessed = sum(guess != OTHER for guess in found)
-    wanted = sum(OTHER not in types for types in right)
-    precision, recall = 100.0 * correct / max(guessed, 1), 100.0 * correct / max(wanted, 1)
+    correct = sum(guess != OTHER and guess in types for types, guess in zip(right, predicted))
+    guessed = sum(guess != OTHER for guess in predicted)
+    entities = sum(OTHER not in types for types in right)
+    precision, recall = 100.0 * correct / max(guessed, 1), 100.0 * correct / max(entities, 1)
     f1 = 2 * precision * recall / (precision + recall) if correct else 0.0
     return {"F1": f1, "precision": precision, "recall": recall}
 
@@ -170,10 +170,10 @@ def load(data: Path) -> Mentions:
     train = read_distant(folder / "figer_wiki_distant_sample.jsonl")
     labelled = read_labelled(folder / "figer_gold.tsv")
     counts = Counter(name for types in train.ys for name in types)
-    kept = {name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:TYPES]}
+    names = {name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:TYPES]}
 
     def known(examples: LabelledExamples) -> LabelledExamples:
-        return LabelledExamples(examples.xs, [sorted(kept.intersection(types)) or [OTHER] for types in examples.ys])
+        return LabelledExamples(examples.xs, [sorted(names.intersection(types)) or [OTHER] for types in examples.ys])
 
     train, labelled = known(train), known(labelled)
     order = np.random.default_rng(2014).permutation(len(labelled.xs))
@@ -181,7 +181,7 @@ def load(data: Path) -> Mentions:
         LabelledExamples([labelled.xs[i] for i in which], [labelled.ys[i] for i in which])
         for which in np.split(order, [DEV])
     )
-    return Mentions(train, dev, test, [*sorted(kept), OTHER])
+    return Mentions(train, dev, test, [*sorted(names), OTHER])
 
 
 def rows(

@@ -1,10 +1,10 @@
-"""Labels to begin with, from HMMs that know the dictionary alone (the beginnings of CLLP's Table 1).
+"""Initial labels from HMMs that use only the dictionary (the starts of CLLP's Table 1).
 
     auto-supervised    EM, then a supervised HMM on the tags that it gives (Garrette and Baldridge 2012)
     + emission         the same, with EM begun from the dictionary's shares of each word
     MinGreedy          EM with few pairs of tags, and with few tags of words, in turn; then a supervised HMM likewise
 
-All of them put words seen once into classes by their spelling, which also stand for words not seen at all.
+All of them put words seen once into spelling classes, which also represent unseen words.
 """
 
 from __future__ import annotations

@@ -119,8 +119,8 @@ class AmbiguousDictionary:
             seed=draw,
         )
 
-    def scores(self, right: Sequence[Any], found: Sequence[Any]) -> dict[str, float]:
-        return {"accuracy": evaluate(right, found).accuracy}
+    def scores(self, right: Sequence[Any], predicted: Sequence[Any]) -> dict[str, float]:
+        return {"accuracy": evaluate(right, predicted).accuracy}
 
     def alone(self, setting: CandidateSetting, draw: int, part: LabelledExamples) -> float:
         """The accuracy of the HMM that labels to begin with are from."""

@@ -1,7 +1,7 @@
 """J-LIS on advertisements: Table 2 (left) of Chang et al. 2010; thesis Figure 6.3(b).
 
-The Craigslist apartment advertisements of the paper are not at hand. Hotel posts with three fields (hotel name, area,
-stars) stand in for them: the experiment has the same shape, its numbers are not comparable.
+The Craigslist apartment advertisements of the paper are not available. Hotel posts with three fields (hotel name, area,
+stars) are used instead: the experiment has the same design, but its numbers are not comparable.
 """
 
 from __future__ import annotations

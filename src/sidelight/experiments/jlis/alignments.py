@@ -1,7 +1,7 @@
 """J-LIS on alignments of letters and sounds, by labelled pairs and by companions (Chang et al. 2010, Table 1).
 
-The paper aligns names of two languages; its corpus is not public, so words of NETtalk stand in, whose letters are
-aligned with their sounds by hand. Good companions are words with their sounds, bad ones words with the sounds of
+The paper aligns names of two languages; its corpus is not public, so words of NETtalk are used instead, whose letters
+are aligned with their sounds by hand. Good companions are words with their sounds, bad ones words with the sounds of
 others, ten for each. Pairs of up to 3 × 3 symbols, F1 of links between symbols. C1 is chosen for the structural SVM on
 200 development words, C2 for J-LIS with that C1, in every draw.
 """
@@ -121,9 +121,11 @@ def f1_of(weights: Floats, words: Sequence[Word]) -> float:
     """F1 of links, in per cent."""
     batch = STRUCTURE.batch([word.x for word in words])
     choices = batch.best(weights).labels
-    told = [STRUCTURE.decode(word.x, choices[a:b]) for word, a, b in zip(words, batch.starts[:-1], batch.starts[1:])]
+    predicted = [
+        STRUCTURE.decode(word.x, choices[a:b]) for word, a, b in zip(words, batch.starts[:-1], batch.starts[1:])
+    ]
     gold = [GoldLinks(frozenset(links_of(word.y)), frozenset(links_of(word.y))) for word in words]
-    return 100.0 * score_alignments(gold, [links_of(pairs) for pairs in told]).f1
+    return 100.0 * score_alignments(gold, [links_of(pairs) for pairs in predicted]).f1
 
 
 def read_words(path: Path) -> list[Word]:

@@ -76,18 +76,18 @@ def rows(
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Accuracy of the first rank, by labelled pairs and companions."""
     results: list[Row] = []
-    wanted = chosen(
+    choices = chosen(
         choose,
         corpora=list(CORPORA),
         labelled=LABELLED[: 1 if quick else None],
         companions=QUICK_COMPANIONS if quick else COMPANIONS,
         draws=range(QUICK_DRAWS if quick else DRAWS),
     )
-    for corpus in wanted["corpora"]:
+    for corpus in choices["corpora"]:
         words = CORPORA[corpus](data)
-        for labelled in wanted["labelled"]:
-            for count in wanted["companions"]:
-                tasks = [IdentificationTask(draw, labelled, count) for draw in wanted["draws"]]
+        for labelled in choices["labelled"]:
+            for count in choices["companions"]:
+                tasks = [IdentificationTask(draw, labelled, count) for draw in choices["draws"]]
                 outcomes = carried_out(fit, words, tasks, n_jobs=n_jobs, report=report)
                 own = _rows_of(f"{corpus}: {tasks[0]}", outcomes)
                 report(f"{own[0]['setting']}: {own[0]['value']:.1f}, jointly {own[1]['value']:.1f}")
@@ -150,13 +150,13 @@ def read_names(path: Path) -> list[Word]:
     """Names in two scripts with the alignments that an aligner finds, where these are pairs of segments."""
     names = read_pairs(path)[:ALIGNED]
     links = Aligner().fit([(list(one), list(other)) for one, other in names])
-    told = links.align([(list(one), list(other)) for one, other in names])
-    results = [(name, segments_of(own)) for name, own in zip(names, told)]
+    predicted = links.align([(list(one), list(other)) for one, other in names])
+    results = [(name, segments_of(own)) for name, own in zip(names, predicted)]
     return [Word(name, pairs) for name, pairs in results if pairs]
 
 
 def segments_of(links: Sequence[Link]) -> list[Pair] | None:
-    """Links as pairs of segments: those that share a symbol are one pair; None where pairs cross, or are too long.
+    """Links as pairs of segments: those that share a symbol are one pair; None if pairs cross, or are too long.
 
     >>> segments_of([(0, 0), (1, 0), (3, 2)])
     [((0, 2), (0, 1)), ((3, 4), (2, 3))]

@@ -1,6 +1,7 @@
-"""What bad examples bring: Figure 3 of Chang et al. 2010 (citations) and thesis section 6.5.3 (part-of-speech tagging).
+"""The effect of bad examples: Figure 3 of Chang et al. 2010 (citations) and thesis section 6.5.3 (part-of-speech
+tagging).
 
-Labelled and good examples stay as they are; the number of bad ones varies.
+Labelled and good examples are fixed; the number of bad ones varies.
 """
 
 from __future__ import annotations

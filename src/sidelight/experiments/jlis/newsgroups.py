@@ -90,10 +90,10 @@ def bags(texts: Sequence[str], *, fit: int) -> Any:
     documents = Counter(word for count in counts[:fit] for word in count)
     words = {word: number for number, word in enumerate(sorted(w for w, n in documents.items() if n >= 2))}
     idf = np.array([1.0 + np.log(fit / documents[word]) for word in words])
-    kept = [[(words[word], n) for word, n in count.items() if word in words] for count in counts]
-    indptr = np.cumsum([0, *map(len, kept)])
-    columns = np.array([column for row in kept for column, _ in row], dtype=np.int64)
-    values = (1.0 + np.log(np.array([n for row in kept for _, n in row], dtype=np.float64))) * idf[columns]
+    rest = [[(words[word], n) for word, n in count.items() if word in words] for count in counts]
+    indptr = np.cumsum([0, *map(len, rest)])
+    columns = np.array([column for row in rest for column, _ in row], dtype=np.int64)
+    values = (1.0 + np.log(np.array([n for row in rest for _, n in row], dtype=np.float64))) * idf[columns]
     rows = np.repeat(np.arange(len(texts)), np.diff(indptr))
     lengths = np.sqrt(np.bincount(rows, weights=values**2, minlength=len(texts)))
     return csr_matrix((values / lengths[rows], columns, indptr), shape=(len(texts), len(words)))

@@ -53,7 +53,7 @@ class Dictionary:
     labels: list[str]
 
     def candidates(self, xs: Sequence[Sequence[str]]) -> list[list[list[str]]]:
-        """What each token may be."""
+        """The possible labels of each token."""
         return [[self.tags[word] for word in x] for x in xs]
 
     def companion(self, seed: int) -> list[Evidence]:
@@ -84,7 +84,7 @@ class UnsupervisedRun:
 
 @dataclass(frozen=True)
 class TaggedWords:
-    """What came of a run."""
+    """The result of a run."""
 
     accuracy: float  # per cent of the ambiguous tokens
     objective: float

@@ -1,9 +1,9 @@
 """LCLR on textual entailment: does a text say what a hypothesis says (thesis Figure 5.2(b))?
 
-The thesis trains on 600 pairs of RTE-5 and tests on 600 others, whose answers are not here. In their place: five draws
-of 600 pairs from the development parts of RTE-1 to RTE-3, tested on their test parts (2,400 pairs); and 300 pairs of
-the RTE-5 development part, by its long texts, tested on the others of it. Edges may be mapped, but have no deletions
-("+ null word"); the size of a pair is that of its hypothesis, since texts have words that nobody asks for.
+The thesis trains on 600 pairs of RTE-5 and tests on 600 others, whose answers are not available. Instead there are five
+draws of 600 pairs from the development parts of RTE-1 to RTE-3, tested on their test parts (2,400 pairs); and 300 pairs
+of the RTE-5 development part, by its long texts, tested on its other pairs. Edges may be mapped, but have no deletions
+("+ null word"); the size of a pair is that of its hypothesis, since texts have irrelevant words.
 """
 
 from __future__ import annotations
@@ -60,27 +60,27 @@ def rows(
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Test accuracies of every method, and what LCLR gains."""
     folder = folder_of(data, "rte")
-    wanted = chosen(choose, sets=SETS[: 1 if quick else None], draws=range(QUICK_DRAWS if quick else DRAWS))
+    choices = chosen(choose, sets=SETS[: 1 if quick else None], draws=range(QUICK_DRAWS if quick else DRAWS))
     report("vectors of words, then a tagger and a parser")
     similarity = WordSimilarity(word_vectors(english(data)))
     read = reader(data, sentences=QUICK_SENTENCES if quick else None)
     results: list[Row] = []
-    if SETS[0] in wanted["sets"]:
+    if SETS[0] in choices["sets"]:
         sets = read_sets(folder / "rte123.tsv.gz", read)
         train, test = (joined([sets[f"rte{n}_{part}"] for n in (1, 2, 3)]) for part in ("dev", "test"))
         if quick:
             test = test.take(np.arange(min(QUICK_TEST, len(test.xs))))
         study = PairStudy(train, test, similarity, "first")
-        tasks = [PairTask(NULLS, draw, QUICK_SIZE if quick else SIZE, METHODS) for draw in wanted["draws"]]
+        tasks = [PairTask(NULLS, draw, QUICK_SIZE if quick else SIZE, METHODS) for draw in choices["draws"]]
         with pool(fit, study, n_jobs=n_jobs, report=report) as run:
             results += _rows_of(f"{SETS[0]}, {tasks[0].size} pairs", run(tasks))
         report(", ".join(f"{one['method']} {one['value']:.1f}" for one in results[: len(METHODS)]))
         save(results)
-    if SETS[1] in wanted["sets"]:
+    if SETS[1] in choices["sets"]:
         glue = [folder / f"glue_rte_{part}.tsv.gz" for part in ("train", "dev")]
         fifth = read_long(glue, read)
         with pool(_fit_half, (fifth, similarity), n_jobs=n_jobs, report=report) as run:
-            results += _rows_of(f"{SETS[1]}, {HALF} pairs", run(wanted["draws"]))
+            results += _rows_of(f"{SETS[1]}, {HALF} pairs", run(choices["draws"]))
         save(results)
     return results, NOTES
 
@@ -127,6 +127,6 @@ def read_sets(path: Path, read: Reader) -> dict[str, LabelledPairs]:
 def read_long(paths: Sequence[Path], read: Reader) -> LabelledPairs:
     """Pairs of GLUE that are in none of RTE-1 to RTE-3 and have a long text."""
     cells = [line.split("\t") for path in paths for line in list(read_lines(path))[1:]]
-    kept = [one for one in cells if one[4] == "-" and len(one[1].split()) >= LONG]
-    graphs = read.graphs([text for one in kept for text in (one[2], one[1])])
-    return LabelledPairs(list(zip(graphs[::2], graphs[1::2])), [1 if one[3] == "entailment" else -1 for one in kept])
+    rest = [one for one in cells if one[4] == "-" and len(one[1].split()) >= LONG]
+    graphs = read.graphs([text for one in rest for text in (one[2], one[1])])
+    return LabelledPairs(list(zip(graphs[::2], graphs[1::2])), [1 if one[3] == "entailment" else -1 for one in rest])

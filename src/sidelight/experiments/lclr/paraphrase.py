@@ -61,7 +61,7 @@ def rows(
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Test accuracies by definition and method, and what each gains."""
     size, draws = (QUICK_SIZE, QUICK_DRAWS) if quick else (SIZE, DRAWS)
-    wanted = chosen(
+    choices = chosen(
         choose,
         definitions=list(DEFINITIONS)[2 if quick else 0 :],
         sizes=(size,) if quick else (size, EVERY),
@@ -72,29 +72,29 @@ def rows(
     drawn: dict[str, list[list[PairOutcome]]] = {}
     every: dict[str, list[list[PairOutcome]]] = {}
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
-        for nulls in wanted["definitions"]:
+        for nulls in choices["definitions"]:
             drawn[nulls] = run([PairTask(nulls, 0, size, METHODS)])  # chooses C for the others
-            if size not in wanted["sizes"]:
+            if size not in choices["sizes"]:
                 continue
             prices = tuple(one.price for one in drawn[nulls][0])
-            drawn[nulls] += run([PairTask(nulls, draw, size, METHODS, prices) for draw in wanted["draws"][1:]])
+            drawn[nulls] += run([PairTask(nulls, draw, size, METHODS, prices) for draw in choices["draws"][1:]])
             results += _rows_of(f"{size:,} pairs, {DEFINITIONS[nulls]}", nulls, drawn[nulls], published=False)
             _tell(results, nulls, report, save)
-        for nulls in wanted["definitions"] if EVERY in wanted["sizes"] else ():
+        for nulls in choices["definitions"] if EVERY in choices["sizes"] else ():
             prices = tuple(one.price for one in drawn[nulls][0])
             every[nulls] = run([PairTask(nulls, -1, len(study.train.xs), METHODS, prices)])
             results += _rows_of(f"all pairs, {DEFINITIONS[nulls]}", nulls, every[nulls], published=True)
             _tell(results, nulls, report, save)
-    for setting, outcomes in ((f"{size:,} pairs", drawn if size in wanted["sizes"] else {}), ("all pairs", every)):
+    for setting, outcomes in ((f"{size:,} pairs", drawn if size in choices["sizes"] else {}), ("all pairs", every)):
         results += _between(setting, outcomes)
     save(results)
     return results, NOTES
 
 
-def _tell(found: list[Row], nulls: str, report: Callable[[str], None], save: Callable[[Sequence[Row]], None]) -> None:
-    last = [one for one in found if one["metric"] == "accuracy"][-len(METHODS) :]
+def _tell(rows: list[Row], nulls: str, report: Callable[[str], None], save: Callable[[Sequence[Row]], None]) -> None:
+    last = [one for one in rows if one["metric"] == "accuracy"][-len(METHODS) :]
     report(f"{last[0]['setting']}: " + ", ".join(f"{one['method']} {one['value']:.1f}" for one in last))
-    save(found)
+    save(rows)
 
 
 def _rows_of(setting: str, nulls: str, outcomes: list[list[PairOutcome]], *, published: bool) -> list[Row]:

@@ -78,7 +78,7 @@ def sentences_in(text: str) -> list[list[str]]:
 
 
 def arcs(words: Words, heads: Sequence[int]) -> list[dict[str, float]]:
-    """What the relation of each word to its head is predicted from: forms, tags, direction, distance."""
+    """The features for predicting the relation of each word to its head: forms, tags, direction, distance."""
     results = []
     for t, head in enumerate(heads):
         form, tag = words[t]

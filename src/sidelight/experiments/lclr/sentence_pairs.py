@@ -30,7 +30,8 @@ PRICES = (1.0, 3.0)
 DEV = 400  # pairs that were not drawn, to choose C by
 ROUNDS = 5  # of Algorithm 12
 OPTIONS = MarginOptions(tolerance=0.03, decrease=2e-3, max_completions=10)
-FIRST = {"mapped": -0.3, "letters": 0.5, "edges": 0.1}  # an alignment is worth the similarity of its words
+# initially, an alignment is scored by the similarity of its words
+FIRST = {"mapped": -0.3, "letters": 0.5, "edges": 0.1}
 FIRST_SIMILARITY = (0.5,)  # of the cosine of word vectors
 
 Pairs = list[tuple[Graph, Graph]]
@@ -48,7 +49,7 @@ class LabelledPairs(NamedTuple):
 
 @dataclass(frozen=True)
 class PairStudy:
-    """What tasks are made from."""
+    """The data of tasks."""
 
     train: LabelledPairs
     test: LabelledPairs
@@ -109,10 +110,10 @@ def fit(study: PairStudy, task: PairTask) -> list[PairOutcome]:
         for method, weights in learned.items():
             score = float(held.right(_finding(method, start, weights), weights).mean()) if dev.zs else 0.0
             results[method].append((score, -price, weights))
-    asked, outcomes = _asked(structure, study.test), []
+    questions, outcomes = _asked(structure, study.test), []
     for method in task.methods:
         _, price, weights = max(results[method], key=lambda one: one[:2])
-        outcomes.append(PairOutcome(-price, asked.right(_finding(method, start, weights), weights)))
+        outcomes.append(PairOutcome(-price, questions.right(_finding(method, start, weights), weights)))
     return outcomes
 
 
@@ -158,7 +159,7 @@ def _run(learner: HeldLearner | MarginLearner) -> Floats:
 def difference_rows(
     setting: str, name: str, one: Sequence[PairOutcome], other: Sequence[PairOutcome], *, paper: float | None = None
 ) -> list[Row]:
-    """How much better the other is: over draws by a paired t-test, of one fit by exchanging answers at random."""
+    """The gain of the other method: over draws with a paired t-test, for one fit by random exchanges of answers."""
     gains = [b.accuracy - a.accuracy for a, b in zip(one, other)]
     if len(gains) > 1:
         p = paired_t([b.accuracy for b in other], [a.accuracy for a in one])[1]

@@ -82,18 +82,18 @@ def rows(
     draws, tables = range(2 if quick else DRAWS), list(TABLES)[: 1 if quick else None]
     results: list[Row] = []
     for table in tables:
-        chosen: dict[str, list[RankingScores]] = {}
+        scores_of: dict[str, list[RankingScores]] = {}
         for method, title in METHODS.items():
             tasks = [TransliterationTask(draw, table, method, price) for draw in draws for price in PRICES]
             outcomes = carried_out(score, names, tasks, n_jobs=n_jobs, report=report)
-            chosen[method] = [_chosen(outcomes, draw) for draw in draws]
+            scores_of[method] = [_chosen(outcomes, draw) for draw in draws]
             for number, metric in enumerate(("accuracy", "mean reciprocal rank")):
-                values = [100.0 * one[number] for one in chosen[method]]
+                values = [100.0 * one[number] for one in scores_of[method]]
                 paper = PAPER[method][number] if method in PAPER else None
                 results.append(row(table, title, metric, values, paper=paper))
             report(f"{table}, {title}: {results[-2]['value']:.1f} and {results[-1]['value']:.1f}")
             save(results)
-        results += _gains(table, chosen)
+        results += _gains(table, scores_of)
         save(results)
     return results, NOTES
 
@@ -153,8 +153,8 @@ def _chosen(outcomes: Sequence[RankingOutcome], draw: int) -> RankingScores:
     return max(own, key=lambda one: one.dev.mean_reciprocal_rank).test
 
 
-def _gains(table: str, chosen: dict[str, list[RankingScores]]) -> list[Row]:
-    one, other = ([100.0 * scores.top_1 for scores in chosen[method]] for method in ("two_stage", "lclr"))
+def _gains(table: str, scores_of: dict[str, list[RankingScores]]) -> list[Row]:
+    one, other = ([100.0 * scores.top_1 for scores in scores_of[method]] for method in ("two_stage", "lclr"))
     name = "LCLR - Alignment+Learning"
     gains = [b - a for a, b in zip(one, other)]
     paper = round(PAPER["lclr"][0] - PAPER["two_stage"][0], 2)

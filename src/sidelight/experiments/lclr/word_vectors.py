@@ -1,9 +1,9 @@
 """Vectors of words, learned from the texts of all corpora: positive pointwise mutual information, its main directions.
 
-A word is what it stands near (Levy and Goldberg, *Neural Word Embedding as Implicit Matrix Factorization*, NIPS 2014):
-counts of words within `WINDOW` places, nearer ones for more, log of observed over expected, smoothed, truncated at
-0, along the first singular directions times the square roots of their sizes. They stand in for WordNet, which the
-thesis has. `WordSimilarity` turns them into features of two words.
+A word is represented by its contexts (Levy and Goldberg, *Neural Word Embedding as Implicit Matrix Factorization*, NIPS
+2014): counts of words within `WINDOW` positions, nearer ones weighted more, then the log of observed over expected
+counts, smoothed and truncated at 0, projected to the first singular directions and scaled by the square roots of the
+singular values. They replace WordNet, which the thesis uses. `WordSimilarity` turns them into features of two words.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class WordSimilarity:
 def word_vectors(sentences: Sequence[Sequence[str]], *, seed: int = 0) -> WordVectors:
     """Vectors of the most frequent words of some sentences."""
     counts = Counter(word for sentence in sentences for word in sentence)
-    kept = [word for word, count in counts.most_common(WORDS) if count >= 3]
-    places = {word: place for place, word in enumerate(kept)}
+    words = [word for word, count in counts.most_common(WORDS) if count >= 3]
+    places = {word: place for place, word in enumerate(words)}
     ids = np.array([places.get(word, -1) for sentence in sentences for word in (*sentence, "")])  # −1 between sentences
     total = sum(counts.values())
     rarity = {word: float(np.log(total / count) / np.log(total)) for word, count in counts.items()}
-    return WordVectors(places, _directions(_information(ids, len(kept)), seed), rarity)
+    return WordVectors(places, _directions(_information(ids, len(words)), seed), rarity)
 
 
 def _information(ids: Ints, n_words: int) -> Any:
@@ -101,7 +101,7 @@ def _directions(matrix: Any, seed: int) -> Floats:
 
 
 def english(data: Path) -> list[list[str]]:
-    """The lower-cased sentences, or lines, of all English texts that are there."""
+    """The lower-cased sentences, or lines, of all available English texts."""
     return [words for read in READERS for line in read(data) if (words := [t.lower() for t in tokens_in(line)])]
 
 

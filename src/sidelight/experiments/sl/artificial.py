@@ -80,8 +80,8 @@ def rows(
     for examples, illegal in settings:
         tuned = score(None, ArtificialTask(TUNING, examples, illegal, grid)).accuracy
         best = {method: max(PASSES, key=lambda n: tuned[method, n]) for method in TUNED}
-        chosen = tuple(best.items())
-        tasks = [ArtificialTask(draw, examples, illegal, chosen) for draw in draws]
+        choices = tuple(best.items())
+        tasks = [ArtificialTask(draw, examples, illegal, choices) for draw in draws]
         outcomes = carried_out(score, None, tasks, n_jobs=n_jobs, report=report)
         setting = str(tasks[0])
         values = {
@@ -94,8 +94,8 @@ def rows(
             results.append(row(setting, f"SL - {other}", "difference", gains))
             p = paired_t(values["SL"], values[other])[1]
             results.append({**row(setting, f"SL - {other}", "p-value", [p]), "draws": len(gains)})
-        told = ", ".join(f"{method} {np.mean(own):.2f}" for method, own in values.items())
-        report(f"{setting}: {told}; passes {best}; orders {[' '.join(one.order) for one in outcomes[:3]]}")
+        summary = ", ".join(f"{method} {np.mean(own):.2f}" for method, own in values.items())
+        report(f"{setting}: {summary}; passes {best}; orders {[' '.join(one.order) for one in outcomes[:3]]}")
         save(results)
     return results, NOTES
 

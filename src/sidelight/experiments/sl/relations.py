@@ -87,7 +87,7 @@ class RelationTask(NamedTuple):
 
 
 class RelationOutcome(NamedTuple):
-    """Scores on the test part, without and with a bias on "none", and what was chosen."""
+    """Scores on the test part, without and with a bias on "none", and the choices."""
 
     plain: RelationScores
     biased: RelationScores
@@ -103,18 +103,18 @@ def rows(
     save: Callable[[Sequence[Row]], None],
     choose: Mapping[str, str],
 ) -> tuple[list[Row], tuple[str, ...]]:
-    """Relation and entity scores of each method, and what it gains over another."""
+    """Relation and entity scores of each method, and its gains over another."""
     examples = read_examples(folder_of(data, "conll04"))
     results = list[Row]()
     fits = list(FITS)[: 4 if quick else None]
     sets, splits = SETS[: 1 if quick else None], range(2 if quick else DRAWS)
     grid = PASSES[: 1 if quick else None]
-    wanted = chosen(choose, features=sets, fits=fits, passes=grid, margins=MARGINS, draws=splits)
-    draws, passes, margins = wanted["draws"], wanted["passes"], wanted["margins"]
-    for features in wanted["features"]:
+    choices = chosen(choose, features=sets, fits=fits, passes=grid, margins=MARGINS, draws=splits)
+    draws, passes, margins = choices["draws"], choices["passes"], choices["margins"]
+    for features in choices["features"]:
         by: dict[str, list[RelationOutcome]] = {}
         setting = f"{features} features"
-        for name in wanted["fits"]:
+        for name in choices["fits"]:
             forms = FITS[name][2]
             tasks = [RelationTask(draw, features, name, passes, margins) for draw in draws]
             outcomes = carried_out(score, examples, tasks, n_jobs=n_jobs, report=report)
@@ -160,16 +160,16 @@ def score(examples: RelatedSentences, task: RelationTask) -> dict[str, RelationO
     assert prepared is not None
     unit = float(np.mean([1 + len(set(x.tokens)) for x, _ in train]))  # about what one update changes a score by
     results = {}
-    for form, (_, learner, said) in best.items():
+    for form, (_, learner, names) in best.items():
         own = _as(form, learner)
         biases = [{(RELATION, NONE): bias * unit} for bias in BIASES]
         bias = max(biases, key=lambda one: _scores(own.set_params(bias=one), prepared[0], dev).relations.f1)
         biased = _scores(own.set_params(bias=bias), prepared[1], test)
         plain = _scores(own.set_params(bias=None), prepared[1], test)
-        said += f", bias {bias[RELATION, NONE] / unit:g}"
+        names += f", bias {bias[RELATION, NONE] / unit:g}"
         if options.get("one_vs_all") and method == "SL":
-            said += f", order {', '.join(learner.order_)}"
-        results[form] = RelationOutcome(plain, biased, said)
+            names += f", order {', '.join(learner.order_)}"
+        results[form] = RelationOutcome(plain, biased, names)
     return results
 
 
@@ -220,8 +220,8 @@ def _rows_of(setting: str, method: str, scores: Sequence[RelationScores], paper:
     ]
 
 
-def _gain(setting: str, one: str, other: str, chosen: dict[str, list[RelationOutcome]]) -> list[Row]:
-    first, second = ([100 * outcome.plain.relations.f1 for outcome in chosen[name]] for name in (one, other))
+def _gain(setting: str, one: str, other: str, outcomes: dict[str, list[RelationOutcome]]) -> list[Row]:
+    first, second = ([100 * outcome.plain.relations.f1 for outcome in outcomes[name]] for name in (one, other))
     gains = [a - b for a, b in zip(first, second)]
     paper = round(PAPER[one][0] - PAPER[other][0], 2) if one in PAPER and other in PAPER else None
     results = [row(setting, f"{one} - {other}", "difference", gains, paper=paper)]

@@ -74,16 +74,16 @@ def rows(
 ) -> tuple[list[dict[str, Any]], Sequence[str]]:
     """The rows of the table and of the promises, and its notes.
 
-    `cells` is the file that a run goes on from; `choose` takes some of the `CHOICES`, by text: corpora, sizes and
+    `cells` is the file from which a run resumes; `choose` selects from the `CHOICES`, as text: corpora, sizes and
     methods with semicolons between, draws, the part that is scored ("test" or "development"), how many raw sentences
     each kind has, whether the alternatives are fitted in hindsight ("yes" or "no").
     """
     report(TITLE)
     grid, study = grid_of(quick, choose or {}), replace(study_of(data, quick, choose or {}), kept=cells)
     known = finished(cells, study)
-    wanted = grid.cells()
-    outcomes = [known[cell] for cell in wanted if cell in known]
-    open_cells = [cell for cell in wanted if cell not in known]
+    requested = grid.cells()
+    outcomes = [known[cell] for cell in requested if cell in known]
+    open_cells = [cell for cell in requested if cell not in known]
     report(f"  {len(outcomes)} cells are there, {len(open_cells)} to do")
     metrics = {name: corpus_of(name, study.data).metric for name in grid.corpora}
     with pool(carry_out, study, n_jobs=n_jobs, report=report) as run:
@@ -91,7 +91,7 @@ def rows(
             done = run(open_cells[first : first + BATCH])
             outcomes += done
             save([*reports.rows_of(outcomes, metrics=metrics), *reports.promise_rows(outcomes)])
-            report(f"  {len(outcomes)} of {len(wanted)} cells, the last: {done[-1].cell}")
+            report(f"  {len(outcomes)} of {len(requested)} cells, the last: {done[-1].cell}")
     for line in reports.lines_of(outcomes):
         report(line)
     return [*reports.rows_of(outcomes, metrics=metrics), *reports.promise_rows(outcomes)], NOTES
@@ -115,7 +115,7 @@ def grid_of(quick: bool, choose: Mapping[str, str]) -> Grid:
 
 
 def study_of(data: Path, quick: bool, choose: Mapping[str, str]) -> StrangersStudy:
-    """What all cells share; a quick run has less raw text, and no hindsight."""
+    """The data of all cells; a quick run has less raw text, and no hindsight."""
     part = choose.get("part", "test")
     if part not in ("test", "development"):
         raise DataError(f"part is {part!r}", remedy="choose test or development")
@@ -141,12 +141,12 @@ def finished(path: Path | None, study: StrangersStudy) -> dict[Cell, CellOutcome
 def _several(text: str | None, default: tuple[str, ...], *, allowed: Iterable[str] = ()) -> tuple[str, ...]:
     if text is None:
         return default
-    chosen = tuple(part.strip() for part in text.split(";"))
+    parts = tuple(part.strip() for part in text.split(";"))
     known = list(allowed)
-    for name in chosen:
+    for name in parts:
         if known and name not in known:
             raise DataError(f"there is no {name!r} here", remedy=f"choose from {'; '.join(known)}")
-    return chosen
+    return parts
 
 
 def _whole(name: str, text: str) -> int:

@@ -1,8 +1,8 @@
 """One cell of the table: a corpus, a size, a draw and a method, learned by default and scored.
 
 Nothing is set: `Tagger()` gets the evidence, the rules and the names of the labels, and one thread, because the cells
-themselves use all cores. What it chose, what it left out, and what every alternative that it looked at would have
-scored (in hindsight: fitted on all the evidence, scored on the same sentences) is kept with the score.
+themselves use all cores. Its choice, the evidence left out, and the score that every alternative would have reached (in
+hindsight: fitted on all evidence, scored on the same sentences) are stored with the score.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class StrangersStudy:
-    """What all cells share; it travels to other processes."""
+    """The data of all cells; it is sent to other processes."""
 
     data: Path
     part: Part = "test"
@@ -55,13 +55,13 @@ class StrangersStudy:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """What came of a cell."""
+    """The result of a cell."""
 
     cell: Cell
     score: float  # per cent
     seconds: float  # of the fit, wall clock
     chosen: str = ""
-    verdicts: dict[str, str] = field(default_factory=dict)  # what the report says of each kind of evidence
+    verdicts: dict[str, str] = field(default_factory=dict)  # the report's verdict on each kind of evidence
     hindsight: dict[str, float] = field(default_factory=dict)  # score by alternative, the chosen one among them
 
 
@@ -102,7 +102,7 @@ def scored(study: StrangersStudy, cell: Cell) -> CellOutcome:
 
 
 def default_tagger(corpus: StrangersCorpus, has: EvidenceOfKind, *, seed: int) -> Tagger:
-    """What a stranger writes."""
+    """The tagger with default settings, as a new user would write it."""
     return Tagger(labels=corpus.labels, rules=has.rules, n_jobs=1, seed=seed)
 
 
@@ -122,7 +122,7 @@ def _peer(cell: Cell, corpus: StrangersCorpus, examples: LabelledExamples, *, in
 
 
 def as_record(outcome: CellOutcome, study: StrangersStudy) -> dict[str, Any]:
-    """A line of the file that a run goes on from."""
+    """A line of the file from which a run resumes."""
     return {
         **outcome.cell._asdict(),
         "part": study.part,
@@ -137,7 +137,7 @@ def as_record(outcome: CellOutcome, study: StrangersStudy) -> dict[str, Any]:
 
 
 def of_record(record: dict[str, Any], study: StrangersStudy) -> CellOutcome | None:
-    """The outcome that a line holds; None where it is of another study, or lacks the hindsight that is asked for."""
+    """The outcome in a line; None if it belongs to another study, or lacks the requested hindsight."""
     if (record["part"], record["indirect"]) != (study.part, study.indirect):
         return None
     cell = Cell(record["corpus"], record["size"], record["draw"], record["method"])

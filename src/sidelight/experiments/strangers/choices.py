@@ -1,4 +1,4 @@
-"""What an automatic choice says of itself, and every plan that it looked at as an estimator of its own."""
+"""The report of an automatic choice, and each plan that it tried as a separate estimator."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ def chosen(tagger: Tagger) -> str:
 
 
 def verdicts(tagger: Tagger) -> dict[str, str]:
-    """What the report says of every kind of evidence; a kind that was left out is "left out" if nothing else."""
-    said = {verdict.kind: verdict.verdict for verdict in tagger.choice_.kinds}
+    """The report's verdict on every kind of evidence; a kind that was left out without a verdict is "left out"."""
+    verdict_of = {verdict.kind: verdict.verdict for verdict in tagger.choice_.kinds}
     if tagger.choice_.false_rules:
-        said["rules"] = "left out"
+        verdict_of["rules"] = "left out"
     if tagger.choice_.wrong_functions:
-        said["votes"] = "left out"
+        verdict_of["votes"] = "left out"
     if tagger.choice_.wrong_candidates:
-        said["candidates"] = "left out"
+        verdict_of["candidates"] = "left out"
     if tagger.choice_.wrong_companions:
-        said["companion"] = "left out"
-    if tagger.choice_.doubtful_functions and said.get("votes") == "helps":
-        said["votes"] = DOUBTFUL
-    return {**dict.fromkeys(tagger.choice_.left_out, "left out"), **said}
+        verdict_of["companion"] = "left out"
+    if tagger.choice_.doubtful_functions and verdict_of.get("votes") == "helps":
+        verdict_of["votes"] = DOUBTFUL
+    return {**dict.fromkeys(tagger.choice_.left_out, "left out"), **verdict_of}
 
 
-def names_as_useless(found: dict[str, str], kind: str) -> bool:
-    """Whether a report says of a kind of evidence that it, or some of it, does not help, or harms.
+def names_as_useless(verdict_of: dict[str, str], kind: str) -> bool:
+    """Whether a report says that a kind of evidence, or part of it, does not help, or harms.
 
     >>> names_as_useless({"candidates": "harms"}, "dictionary"), names_as_useless({"rules": "helps"}, "rules")
     (True, False)
     """
-    return found.get(KIND_OF[kind], "helps") in USELESS
+    return verdict_of.get(KIND_OF[kind], "helps") in USELESS
 
 
 def alternatives(tagger: Tagger, evidence: Sequence[Evidence]) -> Iterator[tuple[str, Tagger, list[Evidence]]]:

@@ -1,9 +1,9 @@
 """The seven corpora, each cut once into parts that never meet.
 
 A stranger has a few labelled sentences, raw text, and knowledge from elsewhere. So every corpus has a *pool* (labelled
-draws and raw text come from it), sentences *elsewhere* (dictionaries are made of them, and rules and functions were
-written with them in view), *development* sentences (for choices about the library's defaults), and *test* sentences,
-which nobody looked at. The blocks are in the order of the files, so that a document is in one part alone.
+draws and raw text come from it), sentences *elsewhere* (for dictionaries, and for writing rules and functions),
+*development* sentences (for choices about the library's defaults), and *test* sentences, which were not looked at. The
+blocks follow the order of the files, so that each document is in only one part.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class StrangersCorpus:
     test: LabelledExamples
     listing: Listing = "labels"  # what a dictionary lists for a word: labels, or types without B- and I-
 
-    def score(self, right: Sequence[Any], found: Sequence[Any]) -> float:
+    def score(self, right: Sequence[Any], predicted: Sequence[Any]) -> float:
         """Span F1 or token accuracy, in per cent."""
-        evaluation = evaluate(right, found)
+        evaluation = evaluate(right, predicted)
         return evaluation.f1 if self.metric == "span_f1" else evaluation.accuracy
 
 
@@ -143,8 +143,8 @@ def begin_marked(y: Sequence[str]) -> list[str]:
 
 def _without_marks(examples: LabelledExamples) -> LabelledExamples:
     """The sentences of CoNLL-2003 in BIO, without the lines that begin a document."""
-    kept = [i for i, x in enumerate(examples.xs) if x[0] != "-DOCSTART-"]
-    return LabelledExamples([examples.xs[i] for i in kept], [begin_marked(examples.ys[i]) for i in kept])
+    positions = [i for i, x in enumerate(examples.xs) if x[0] != "-DOCSTART-"]
+    return LabelledExamples([examples.xs[i] for i in positions], [begin_marked(examples.ys[i]) for i in positions])
 
 
 def _in_blocks(

@@ -1,7 +1,7 @@
 """A dictionary from elsewhere: which labels a word had in other sentences.
 
-Words that were seen too rarely are not listed, and may have any label. A dictionary of labels lists what was seen; one
-of types, for names and fields, has B- and I- of every type that was seen, as a list of names has.
+Rare words are not listed, and may have any label. A dictionary of labels lists the labels seen; one of types, for names
+and fields, has B- and I- of every type seen, like a list of names.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def dictionary_of(corpus: StrangersCorpus) -> Dictionary:
     known = set(corpus.labels)
     types = corpus.listing == "types"
     results = listed_labels(corpus.elsewhere, types=types)
-    kept = {word: labels & known for word, labels in results.items()}
-    return {word: labels for word, labels in kept.items() if labels}
+    entries = {word: labels & known for word, labels in results.items()}
+    return {word: labels for word, labels in entries.items() if labels}
 
 
 def listed_labels(examples: LabelledExamples, *, types: bool, floor: int = FLOOR) -> dict[str, frozenset[str]]:
@@ -49,7 +49,7 @@ def listed_labels(examples: LabelledExamples, *, types: bool, floor: int = FLOOR
 
 
 def candidate_sets(xs: Sequence[Any], dictionary: Dictionary) -> list[list[frozenset[str] | None]]:
-    """For every token the labels that its word may have; None where it is not listed."""
+    """For every token the labels that its word may have; None if it is not listed."""
     return [[dictionary.get(word.lower()) for word in words_of(x)] for x in xs]
 
 

@@ -1,6 +1,6 @@
-"""The evidence of one draw, by its kind: labelled sentences, and what a stranger may have besides.
+"""The evidence of one draw, by kind: labelled sentences, and the other evidence that a user may have.
 
-Labelled sentences and raw inputs never meet; every kind has raw inputs of its own, so that "all" is all of them.
+Labelled sentences and raw inputs are disjoint; every kind has its own raw inputs, and "all" uses all of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SPOILED = ("spoiled dictionary", "spoiled companions", "spoiled rules", "spoiled
 
 @dataclass(frozen=True)
 class EvidenceOfKind:
-    """What is given to an estimator: evidence and rules."""
+    """The evidence and rules for an estimator."""
 
     evidence: list[Evidence]
     rules: tuple[Rule, ...] = ()
@@ -83,7 +83,7 @@ def labelled_of(corpus: StrangersCorpus, *, size: int, draw: int) -> list[Gold]:
 
 
 def raw_inputs(corpus: StrangersCorpus, *, draw: int, indirect: int = INDIRECT) -> dict[str, list[Any]]:
-    """Raw inputs for every kind, disjoint; fewer where the corpus has not as many."""
+    """Raw inputs for every kind, disjoint; fewer if the corpus has not as many."""
     count = min(indirect, len(corpus.raw) // len(PLACES))
     order = np.random.default_rng([draw, 2]).permutation(len(corpus.raw))
     return {

@@ -1,4 +1,4 @@
-"""What a person knows about each corpus: rules and labelling functions, by its name."""
+"""Human knowledge about each corpus: rules and labelling functions, by its name."""
 
 from __future__ import annotations
 

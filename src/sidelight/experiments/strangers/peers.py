@@ -1,4 +1,4 @@
-"""What other libraries make of the same labelled sentences; a peer that is not installed has no rows.
+"""The results of other libraries on the same labelled sentences; a peer that is not installed has no rows.
 
 python-crfsuite learns from Gold alone, with its own defaults and the very features that a `Tagger` of this library has
 by default, as strings. skweak's HMM aggregates the votes, and a partially labelled CRF of this library learns from the
@@ -26,7 +26,7 @@ MODULES = {CRFSUITE: "pycrfsuite", SKWEAK: "skweak"}
 
 
 def installed() -> tuple[str, ...]:
-    """The peers that are there."""
+    """The installed peers."""
     return tuple(name for name, module in MODULES.items() if find_spec(module) is not None)
 
 

@@ -1,4 +1,4 @@
-"""What the library promises strangers, computed from the scores: differences from labelled sentences alone.
+"""The promises of the library to new users, computed from the scores: differences from labelled sentences alone.
 
 A cell is the mean over draws of a method in a setting. All differences are in points of the corpus's own metric.
 """
@@ -21,7 +21,7 @@ FEW, FEW_GAIN = 20, 8.0  # labelled sentences, and the gain of rules and of dict
 
 @dataclass(frozen=True)
 class Promise:
-    """A figure, what it should be, and whether it is."""
+    """A figure, its target, and whether it is met."""
 
     name: str
     value: float
@@ -43,17 +43,17 @@ def means_of(outcomes: Iterable[CellOutcome]) -> dict[tuple[str, str], float]:
 def gains_of(outcomes: Sequence[CellOutcome], methods: Iterable[str]) -> dict[tuple[str, str], float]:
     """Mean over draws of the difference from gold alone with the same draw, by setting and method."""
     base = {_draw(outcome): outcome.score for outcome in outcomes if outcome.cell.method == GOLD}
-    wanted = set(methods)
+    names = set(methods)
     results: dict[tuple[str, str], list[float]] = {}
     for outcome in outcomes:
-        if outcome.cell.method in wanted and _draw(outcome) in base:
+        if outcome.cell.method in names and _draw(outcome) in base:
             gain = outcome.score - base[_draw(outcome)]
             results.setdefault((outcome.cell.setting, outcome.cell.method), []).append(gain)
     return {key: fmean(values) for key, values in results.items()}
 
 
 def regrets_of(outcomes: Sequence[CellOutcome]) -> list[float]:
-    """By how much each cell's best choice in hindsight is above the one that was made; means over draws first."""
+    """The difference between each cell's best choice in hindsight and the actual choice; means over draws first."""
     tried: dict[tuple[str, str], dict[str, list[float]]] = {}
     differences: dict[tuple[str, str], list[float]] = {}
     for outcome in outcomes:

@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 
 def rows_of(outcomes: Sequence[CellOutcome], *, metrics: Mapping[str, str]) -> list[Row]:
-    """One row for every setting and method: means over draws, and what was chosen how often."""
+    """One row for every setting and method: means over draws, and the frequencies of choices."""
     grouped: dict[tuple[str, str], list[CellOutcome]] = {}
     for outcome in outcomes:
         grouped.setdefault((outcome.cell.setting, outcome.cell.method), []).append(outcome)
@@ -47,7 +47,7 @@ def rows_of(outcomes: Sequence[CellOutcome], *, metrics: Mapping[str, str]) -> l
 
 
 def _verdicts(some: Sequence[CellOutcome]) -> dict[str, dict[str, int]]:
-    """How often each kind of evidence was said to help, to harm, …"""
+    """How often each kind of evidence was reported to help, to harm, …"""
     results: dict[str, Counter[str]] = {}
     for outcome in some:
         for kind, verdict in outcome.verdicts.items():

@@ -1,8 +1,9 @@
 """skweak's HMM over the votes of labelling functions, followed by a CRF of this library (Lison et al. 2021).
 
-skweak knows spans: a vote for O cannot be said, and what no function covers is outside. Where labels are BIO, spans are
-read from the votes and the aggregated ones are labels for all tokens; where they are tags or fields, every vote is a
-span of one token (with B- marks, which did better than none on development data), and tokens without one stay open.
+skweak works with spans: there are no votes for O, and tokens that no function covers are outside. With BIO labels,
+spans are read from the votes, and the aggregated spans give labels for all tokens. With tags or fields, every vote is a
+span of one token (with B- marks, which did better than none on development data), and tokens without a vote remain
+open.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def voted_spans(votes: Votes, *, marked: bool) -> list[tuple[int, int, str]]:
 
 
 def aggregated(corpus: StrangersCorpus, xs: Sequence[Any], functions: Sequence[Function]) -> list[Partial]:
-    """What skweak's HMM makes of the votes, as labels for some tokens or all."""
+    """The votes aggregated by skweak's HMM, as labels for some or all tokens."""
     from skweak.aggregation import HMM
     from spacy.tokens import Doc, Span
     from spacy.vocab import Vocab

@@ -26,10 +26,10 @@ def half_wrong(dictionary: Dictionary, *, seed: int) -> dict[str, frozenset[str]
     """
     rng = np.random.default_rng([seed, 41])
     words = sorted(dictionary)
-    chosen = rng.permutation(len(words))[: len(words) // 2]
+    half = rng.permutation(len(words))[: len(words) // 2]
     sets = sorted({tuple(sorted(labels)) for labels in dictionary.values()})
     out = dict(dictionary)
-    for number in chosen:
+    for number in half:
         own = dictionary[words[number]]
         others = [labels for labels in sets if not own & set(labels)] or sets
         out[words[number]] = frozenset(others[rng.integers(len(others))])
@@ -53,8 +53,8 @@ class RandomVotes:
 
 def half_random(functions: Sequence[Function], labels: Sequence[str], *, seed: int) -> tuple[Function, ...]:
     """Every other function, at random, votes at random."""
-    chosen = set(np.random.default_rng([seed, 43]).permutation(len(functions))[: len(functions) // 2].tolist())
-    return tuple(RandomVotes(f, labels, seed) if k in chosen else f for k, f in enumerate(functions))
+    half = set(np.random.default_rng([seed, 43]).permutation(len(functions))[: len(functions) // 2].tolist())
+    return tuple(RandomVotes(f, labels, seed) if k in half else f for k, f in enumerate(functions))
 
 
 def false_rule(labels: Sequence[str], common: str) -> Rule:

@@ -126,7 +126,7 @@ def rows(
 
 
 def rows_of(size: int, scores: dict[float, list[float]]) -> list[Row]:
-    """The accuracy of each temperature, what it is relative to EM, and the best temperature."""
+    """The accuracy of each temperature, its difference relative to EM, and the best temperature."""
     setting = setting_of(size)
     results = []
     for gamma, values in scores.items():

@@ -132,8 +132,8 @@ def _rows_of(
         last = aligner.rounds_[-1]
         results[name] = {combine: judged(corpus, aligner, combine) for combine in DIRECTIONS}
         line = f"  {corpus.name}, {size:,} pairs: {name}, {last.seconds:.1f} s, disagreement {last.disagreement:.3f}"
-        told = (f"{combine} {scores.aer:.2%} at {cut:g}" for combine, (cut, _, scores) in results[name].items())
-        report(f"{line}, AER {', '.join(told)}")
+        parts = (f"{combine} {scores.aer:.2%} at {cut:g}" for combine, (cut, _, scores) in results[name].items())
+        report(f"{line}, AER {', '.join(parts)}")
     rows: list[Row] = []
     for combine, direction in DIRECTIONS.items():
         setting = f"{corpus.name} {size:,} {direction.format(*corpus.languages)}"

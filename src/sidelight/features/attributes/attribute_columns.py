@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import kernel
+from sidelight.features.attributes.attribute_names import AttributeNames
 from sidelight.features.rows import usable
 
 ENTRY = np.dtype([("attribute", np.int32), ("value", np.float64)])
@@ -42,7 +43,7 @@ class KnownEntries(dict[Any, bytes]):
     def joined(self, items: Iterator[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The entries of a batch, and how many each token has, of items so many to a token. # [E], [T]
 
-        Raises `TypeError` where an item cannot be kept, a list for one.
+        Raises `TypeError` if an item cannot be kept, a list for one.
         """
         pieces = list(map(self.__getitem__, items))
         entries = np.frombuffer(b"".join(pieces), dtype=ENTRY)
@@ -97,7 +98,7 @@ class AttributeTable:
 
 
 def tables_of(tokens: Sequence[Mapping[Any, Any]], counts: Ints) -> list[AttributeTable] | None:
-    """Tokens by their names, of which each has so many; None where there are few for a set of names."""
+    """Tokens by their names, of which each has so many; None if there are few for a set of names."""
     firsts = np.sort(np.unique(counts, return_index=True)[1])
     tables: list[AttributeTable] = []
     for size in counts[firsts].tolist():
@@ -112,7 +113,7 @@ def tables_of(tokens: Sequence[Mapping[Any, Any]], counts: Ints) -> list[Attribu
 def _of_one_size(tokens: list[Mapping[Any, Any]], where: Ints) -> list[AttributeTable]:
     """Tokens with as many names; mostly these are the same ones, so that this is tried first."""
     names = tuple(tokens[0])
-    if set(map(type, tokens)) == {dict}:  # a defaultdict makes what it lacks
+    if set(map(type, tokens)) == {dict}:  # a defaultdict would create missing values
         try:
             return [AttributeTable(names, where, list(chain.from_iterable(map(_getter(names), tokens))))]
         except KeyError:
@@ -133,7 +134,7 @@ def _getter(keys: Sequence[Any]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def numbers_of(name: Any, column: list[Any]) -> Floats:
-    """The values of a column of numbers; raises `TypeError` where it has others, or some that cannot be used."""
+    """The values of a column of numbers; raises `TypeError` if it has others, or some that cannot be used."""
     kinds = set(map(type, column))
     if kinds == {bool}:
         return np.frombuffer(bytes(column), dtype=np.uint8).astype(np.float64)
@@ -146,13 +147,13 @@ def numbers_of(name: Any, column: list[Any]) -> Floats:
 
 
 class ColumnNumbers:
-    """The attribute of every string of a column, worked out once per distinct string and kept.
+    """The attribute of every string of a column, -1 for strings that are unknown.
 
     Threads that predict at the same time write the same thing into a dict without a lock.
     """
 
-    def __init__(self, numbers: Mapping[str, int], name_of: Callable[[Any], str]) -> None:
-        self.numbers = numbers  # of attributes by name; what it lacks is -1
+    def __init__(self, known: AttributeNames, name_of: Callable[[Any], str]) -> None:
+        self.known = known
         self.name_of = name_of  # the text of a name
         self._strings: dict[Any, _Strings] = {}
 
@@ -162,7 +163,7 @@ class ColumnNumbers:
     def read(self, tables: list[AttributeTable], counts: Ints) -> tuple[Ids, Floats]:
         """The attributes of tokens, so many to a token, and their values. # [E], [E]
 
-        Raises `TypeError` where a column is neither of strings nor of finite numbers.
+        Raises `TypeError` if a column is neither of strings nor of finite numbers.
         """
         begins = np.cumsum(counts) - counts
         attributes = np.empty(int(counts.sum()), dtype=np.int32)
@@ -174,40 +175,32 @@ class ColumnNumbers:
                 if isinstance(column[0], str):
                     numbers[:, k] = self._of(name).of(column)
                 else:
-                    numbers[:, k] = self.numbers.get(self.name_of(name), -1)
+                    numbers[:, k] = self.known.number(self.name_of(name))
                     amounts[:, k] = numbers_of(name, column)
             place_table(begins[table.where], numbers, amounts, attributes, values)
         return attributes, values
 
-    def learn(self, numbers: Mapping[Any, int]) -> None:
-        """Keep the numbers of attributes; those that are not of strings are not kept here."""
-        for key, number in numbers.items():
-            if isinstance(key, tuple) and isinstance(key[1], str):
-                self._of(key[0])[key[1]] = number
-
     def _of(self, name: Any) -> _Strings:
         known = self._strings.get(name)
         if known is None:
-            known = self._strings[name] = _Strings(self.name_of(name), self.numbers)
+            known = self._strings[name] = _Strings(self.known.of_column(self.name_of(name)))
         return known
 
 
 class _Strings(dict[str, int]):
-    """The attributes of the strings of one column; what is missing is looked up."""
+    """The attributes of the strings of one column; what is missing is unknown."""
 
-    __slots__ = ("number", "prefix")
-
-    def __init__(self, name: str, numbers: Mapping[str, int]) -> None:
-        self.prefix = f"{name}:"
-        self.number = numbers.get
+    __slots__ = ()
 
     def of(self, column: list[str]) -> Ids:
-        """The attributes of strings; raises `TypeError` where some are none. # [T]"""
+        """The attributes of strings; raises `TypeError` if some are none. # [T]"""
         return np.fromiter(_getter(column)(self), dtype=np.int32, count=len(column))
 
-    def __missing__(self, text: str) -> int:
-        number = self[text] = self.number(self.prefix + text, -1)
-        return number
+    def __missing__(self, text: Any) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"{text!r} in a column of strings")
+        self[text] = -1
+        return -1
 
 
 def column_counts(tables: list[AttributeTable]) -> dict[Any, int]:

@@ -26,10 +26,10 @@ from sidelight.features.attributes.attribute_columns import (
     keep_known,
     tables_of,
 )
+from sidelight.features.attributes.attribute_names import AttributeNames
 from sidelight.features.extractor import Tensors, warn_where_unknown
 from sidelight.features.inputs import KINDS, NAMED_LISTS, check_kinds, dense_rows, kinds_trained_on
 from sidelight.features.rows import LARGEST, NO_VALUES, UNUSABLE, Rows, check_dense, offsets_of
-from sidelight.features.strings import pack_strings, stored_strings
 
 BLOCK = 1024  # tokens
 NOTHING = np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.int64)  # attributes, values and sizes
@@ -88,6 +88,13 @@ def _in_order(names: Any) -> Any:
     return sorted(names, key=str) if isinstance(names, (set, frozenset)) else names
 
 
+def _column_and_string(key: Any) -> tuple[str | None, str]:
+    """The column and the string of a key (name, string), whose joined form is `attribute_name`; else the name alone."""
+    if isinstance(key, tuple) and isinstance(key[1], str):
+        return attribute_name(key[0]), key[1]
+    return None, attribute_name(key)
+
+
 def attribute_name(key: Any) -> str:
     """The name of an attribute for people and files: parts joined by colons, as CRFsuite does."""
     return ":".join(map(attribute_name, key)) if isinstance(key, tuple) else str(key)
@@ -102,22 +109,26 @@ class AttributeExtractor:
 
     def __init__(self, attributes: Attributes) -> None:
         self.attributes = attributes
-        self.names: list[str] = []
+        self.known = AttributeNames()
         self.n_dense = 0
         self.trained: set[str] = set()  # the kinds of tokens that it has seen
-        self._number: dict[str, int] = {}
         self._forget()
 
     def _forget(self) -> None:
         """Look everything up again, because attributes are new or very much is kept."""
         self._keys: dict[Any, int] = {}  # (name, value) pairs seen before, so that names are joined once
-        self._of_columns = ColumnNumbers(self._number, attribute_name)
+        self._of_columns = ColumnNumbers(self.known, attribute_name)
         self._of_pairs = KnownEntries(self._of_pair)
         self._of_names = KnownEntries(self._of_name)
 
     @property
     def n_attributes(self) -> int:
-        return len(self.names)
+        return len(self.known)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all attributes, by number."""
+        return self.known.whole()
 
     @property
     def transitions(self) -> bool:
@@ -125,8 +136,7 @@ class AttributeExtractor:
 
     def copy(self) -> AttributeExtractor:
         other = AttributeExtractor(self.attributes)
-        other.names, other.n_dense, other.trained = self.names.copy(), self.n_dense, self.trained
-        other._number = self._number.copy()
+        other.known, other.n_dense, other.trained = self.known.copy(), self.n_dense, self.trained
         other._forget()
         return other
 
@@ -138,19 +148,16 @@ class AttributeExtractor:
         counts = self._counts(xs)
         self._forget()
         for key, count in counts.items():
-            name = attribute_name(key)
-            number = self._number.get(name, -1)
-            if number < 0 and count >= self.attributes.min_count:
-                number = self._number[name] = len(self.names)
-                self.names.append(name)
-            self._keys[key] = number
-        self._of_columns.learn(self._keys)
+            if count >= self.attributes.min_count:
+                self._keys[key] = self.known.add(*_column_and_string(key))
+            else:
+                self._keys[key] = self._number_of(key)
         return self._rows(xs)[0]
 
     def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         check_kinds(xs, self.trained)
-        kept = len(self._keys) + len(self._of_columns) + len(self._of_pairs) + len(self._of_names)
-        if kept > max(KEPT, 4 * self.n_attributes):
+        size = len(self._keys) + len(self._of_columns) + len(self._of_pairs) + len(self._of_names)
+        if size > max(KEPT, 4 * self.n_attributes):
             self._forget()
         rows, unknown = self._rows(xs)
         if unknown > len(rows.indices):
@@ -221,7 +228,7 @@ class AttributeExtractor:
         return entries["attribute"], entries["value"], sizes
 
     def _number_of(self, key: Any) -> int:
-        return self._number.get(attribute_name(key), -1)
+        return self.known.number(attribute_name(key))
 
     def _of_pair(self, pair: Any) -> Iterator[tuple[int, float]]:
         return self._numbered(attribute_values(dict((pair,))))
@@ -241,27 +248,27 @@ class AttributeExtractor:
             yield number, value
 
     def name(self, attribute: int) -> str:
-        return self.names[attribute]
+        return self.known.name(attribute)
 
     def state(self) -> tuple[dict[str, Any], Tensors]:
-        text, offsets = pack_strings(self.names)
+        columns, tensors = self.known.state()
         spec = {
             "kind": "attributes",
             "min_count": self.attributes.min_count,
             "transitions": self.attributes.transitions,
             "n_dense": self.n_dense,
             "tokens": sorted(self.trained),
+            **columns,
         }
-        return spec, {"names.text": text, "names.offsets": offsets}
+        return spec, tensors
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> AttributeExtractor:
         self = cls(Attributes(whole_of(spec, "min_count", low=1), flag_of(spec, "transitions")))
-        self.names = stored_strings(tensors, "names")
-        self._number = {name: i for i, name in enumerate(self.names)}
+        self.known = AttributeNames.restored(spec, tensors)
         self._forget()
         self.n_dense = whole_of(spec, "n_dense", high=2**31 - 1)
-        kinds = list_of(spec, "tokens") if "tokens" in spec else KINDS  # earlier files do not say
+        kinds = list_of(spec, "tokens") if "tokens" in spec else KINDS  # missing in earlier files
         self.trained = {text_of({"tokens": kind}, "tokens", among=(*KINDS, NAMED_LISTS)) for kind in kinds}
         return self
 
@@ -282,26 +289,26 @@ class AttributeExtractor:
 
 @dataclass(frozen=True, slots=True)
 class _Items:
-    """The tokens of a batch where all are dicts, or all are lists: what they hold, one thing after the other."""
+    """The tokens of a batch that are all dicts, or all lists: their items, one after another."""
 
     tokens: list[Any]
     pairs: bool  # items of dicts, not names
 
     @classmethod
     def of(cls, xs: Sequence[Any]) -> _Items | None:
-        """None where tokens are of several kinds, or sets, which have no order."""
+        """None if tokens are of several kinds, or sets, which have no order."""
         tokens = list(chain.from_iterable(xs))
         kinds = set(map(type, tokens))
         pairs = all(issubclass(kind, Mapping) for kind in kinds)
         return cls(tokens, pairs) if pairs or kinds <= {list, tuple} else None
 
     def blocks(self) -> Iterator[_Items]:
-        """The same in parts that stay in a processor's cache while they are read."""
+        """The same in parts that fit into a processor's cache."""
         for begin in range(0, len(self.tokens), BLOCK):
             yield _Items(self.tokens[begin : begin + BLOCK], self.pairs)
 
     def tables(self) -> list[AttributeTable] | None:
-        """Dicts by their names, None where that does not pay."""
+        """Dicts by their names, None if that does not pay."""
         return tables_of(self.tokens, self.counts()) if self.pairs else None
 
     def counted(self) -> dict[Any, int]:
@@ -321,5 +328,5 @@ class _Items:
         return chain.from_iterable(map(methodcaller("items"), self.tokens) if self.pairs else self.tokens)
 
     def counts(self) -> Ints:
-        """How many there are in each token. # [T]"""
+        """The number of items of each token. # [T]"""
         return np.fromiter(map(len, self.tokens), dtype=np.int64, count=len(self.tokens))

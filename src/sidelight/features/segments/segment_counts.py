@@ -40,7 +40,7 @@ def segment_differences(
     rows: Rows,
     segments: SegmentRows,
     layout: SegmentLayout,
-    wanted: Differences,
+    differences: Differences,
     plus: Segments,
     minus: Segments,  # or empty
     *,
@@ -60,7 +60,7 @@ def segment_differences(
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(features, shape, part, plus, minus, room)
 
-    return filled_rows(wanted, most, fill, n_jobs=n_jobs)
+    return filled_rows(differences, most, fill, n_jobs=n_jobs)
 
 
 def add_expected(
@@ -153,11 +153,11 @@ def _add_path(
 
 @kernel
 def _fill(
-    features: SegmentFeatureRows, shape: Ints, wanted: Differences, plus: Segments, minus: Segments, room: RowRoom
+    features: SegmentFeatureRows, shape: Ints, differences: Differences, plus: Segments, minus: Segments, room: RowRoom
 ) -> None:
-    for r, i in enumerate(wanted.which):
-        first, last, scale = features.starts[i], features.starts[i + 1], wanted.scales[r]
-        count = begin_row(room, wanted.thresholds[r])
+    for r, i in enumerate(differences.which):
+        first, last, scale = features.starts[i], features.starts[i + 1], differences.scales[r]
+        count = begin_row(room, differences.thresholds[r])
         count = _add_path(first, last, plus, minus.labels, features, shape, scale, room, count)
         if minus.labels.shape[0] > 0:
             count = _add_path(first, last, minus, plus.labels, features, shape, -scale, room, count)

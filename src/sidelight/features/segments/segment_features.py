@@ -72,7 +72,7 @@ class SegmentExtractor:
         return f"hash:{attribute}" if self.features.hash_bits is not None else self.names[attribute]
 
     def state(self) -> tuple[dict[str, Any], Tensors]:
-        """What a model file keeps: JSON values and arrays."""
+        """The state for model files: JSON values and arrays."""
         spec = {
             "families": list(self.features.families),
             "column": self.features.column,
@@ -96,7 +96,7 @@ class SegmentExtractor:
         *,
         function: SegmentFunction | None = None,
     ) -> SegmentExtractor:
-        """The extractor that `state` described; raises `DataError` where it needs a function that is not given."""
+        """The extractor that `state` described; raises `DataError` if it needs a function that is not given."""
         if (uses := flag_of(spec, "function")) and function is None:
             raise DataError("the segment features use a function", remedy="give the same function again: function=…")
         features = SegmentFeatures(

@@ -1,7 +1,7 @@
 """Keys of segment features: one 64-bit number per family and segment, made of the hashes of strings.
 
-A key depends on the family and on what the segment looks like, never on the process or on what was seen before, so
-that a vocabulary is a list of keys. Two of a million features share a key with probability below 1e-7.
+A key depends only on the family and on the segment's contents, never on the process or on earlier segments, so a
+vocabulary is a list of keys. Two of a million features share a key with probability below 1e-7.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sidelight.core.kernels import kernel, mix
 from sidelight.features.words.keys import NO_KEY
 
 LENGTH, FIRST, LAST, BEFORE, AFTER, SHAPE, TEXT = range(7)
-_EDGE = np.uint64(2)  # stands for the word beyond an end; hashes of strings are odd
+_EDGE = np.uint64(2)  # represents the word beyond an end; hashes of strings are odd
 
 
 @kernel

@@ -72,10 +72,9 @@ class SegmentedRows:
     def n_tokens(self) -> int:
         return self.tokens.n_tokens
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """All there is, to tell batches apart by."""
-        return (*self.tokens.arrays, self.segments.indptr, self.segments.indices)
+        """All arrays, to distinguish batches."""
+        return (*self.tokens.arrays(), self.segments.indptr, self.segments.indices)
 
     def take(self, which: Ints | Sequence[int]) -> SegmentedRows:
         """The rows of some of the sequences."""
@@ -111,11 +110,11 @@ class SegmentLayout:
 
     @property
     def order(self) -> int:
-        """Of the chain of segments."""
+        """The order of the chain of segments."""
         return 1
 
     def zeros(self) -> Floats:
-        """Weights that say nothing."""
+        """Zero weights."""
         return np.zeros(self.size)
 
     def token_weights(self, weights: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What is seen of a segment, and the keys of a batch's segments."""
+"""The features of a segment, and the keys of a batch's segments."""
 
 from __future__ import annotations
 
@@ -125,32 +125,32 @@ class SegmentSource:
         return indptr[int(self.starts[lo]) * self.most : int(self.starts[hi]) * self.most + 1], keys
 
     def found(self, which: Ints | None, n_jobs: int | None) -> list[tuple[Keys, Ints, Callable[[int], str]]]:
-        """Of each family: the distinct keys of some rows that are frequent enough, the first row of each, its name."""
+        """For each family: the distinct frequent keys of some rows, the first row of each, and its name."""
         count = len(self.starts) - 1
 
         def run(f: int) -> tuple[Keys, Ints, Callable[[int], str]]:
             keys = np.empty(int(self.starts[-1]) * self.most, dtype=np.uint64)
             self._fill(f, 0, count, keys)
             rows = np.arange(len(keys)) if which is None else which
-            first, kept = self._frequent(keys[rows])
-            return kept, rows[first], lambda row: self.name(f, row)
+            first, frequent = self._frequent(keys[rows])
+            return frequent, rows[first], lambda row: self.name(f, row)
 
         out = threads(run, range(len(self.features.families) + len(self.lexicons)), n_jobs=n_jobs)
         if self.features.function is not None:
             indptr, keys = self.function_keys
             rows = np.arange(len(indptr) - 1) if which is None else which
             entries = np.concatenate([np.arange(0), *(np.arange(indptr[r], indptr[r + 1]) for r in rows)])
-            first, kept = self._frequent(keys[entries])
-            out.append((kept, entries[first], lambda entry: self.function_names[entry]))
+            first, frequent = self._frequent(keys[entries])
+            out.append((frequent, entries[first], lambda entry: self.function_names[entry]))
         return out
 
     def _frequent(self, keys: Keys) -> tuple[Ints, Keys]:
-        """Where distinct keys come first, and the keys, of those that are frequent enough."""
+        """The first position of each frequent distinct key, and the keys."""
         present = np.flatnonzero(keys != tables.NO_KEY)
         known, first, counts = np.unique(keys[present], return_index=True, return_counts=True)
-        kept = np.flatnonzero(counts >= self.features.min_count)
-        kept = kept[np.argsort(first[kept])]
-        return present[first[kept]], known[kept]
+        frequent = np.flatnonzero(counts >= self.features.min_count)
+        frequent = frequent[np.argsort(first[frequent])]
+        return present[first[frequent]], known[frequent]
 
     def name(self, f: int, row: int) -> str:
         """The name of the feature that family f has at a row."""
@@ -239,7 +239,7 @@ def _columns(xs: Sequence[Any], column: int) -> Columns:
 
 
 def _names_of(function: SegmentFunction, x: Any, first: int, last: int, i: int) -> list[Any]:
-    """What a function says of a segment; raises `DataError` where it fails."""
+    """The features of a segment from a user's function; raises `DataError` if it fails."""
     try:
         return list(function(x, first, last))
     except Exception as error:

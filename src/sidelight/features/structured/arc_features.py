@@ -1,8 +1,8 @@
 """Features of an arc from a head to a dependent, hashed: nothing is stored for an arc, and nothing has a name.
 
 Forms and tags of both, of their neighbours, tags between them, direction and distance (after McDonald, Crammer and
-Pereira 2005). Strings are 64-bit hashes, 0 where there is none; a feature is the hash of a template and what it sees.
-All kernels take the sentences of a batch, whose tokens are one after another; node 0 of a sentence is the root.
+Pereira 2005). Strings are 64-bit hashes, 0 if there is none; a feature is the hash of a template and its values. All
+kernels process the sentences of a batch, whose tokens are consecutive; node 0 of a sentence is the root.
 """
 
 from __future__ import annotations
@@ -157,28 +157,28 @@ def add_arcs(tokens: ArcTokens, slopes: Floats, gradient: Floats) -> None:
                         gradient[_place(keys[k], relation, tokens.bits)] += own[relation]
 
 
-def tree_differences(tokens: ArcTokens, wanted: Differences) -> SparseRows:
+def tree_differences(tokens: ArcTokens, differences: Differences) -> SparseRows:
     """The rows wanted; outputs are heads and relations [T]."""
     lengths = np.diff(tokens.starts)
 
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(tokens, part, np.empty(PLAIN + int(lengths.max(initial=0)), np.uint64), room)
 
-    return filled_rows(wanted, lambda part: 1 + 2 * lengths[part.which] * (PLAIN + lengths[part.which]), fill)
+    return filled_rows(differences, lambda part: 1 + 2 * lengths[part.which] * (PLAIN + lengths[part.which]), fill)
 
 
 @kernel
-def _fill(tokens: ArcTokens, wanted: Differences, keys: Keys, room: RowRoom) -> None:
-    plus, minus, relations = wanted.plus, wanted.minus, tokens.relations
-    for r, i in enumerate(wanted.which):
+def _fill(tokens: ArcTokens, differences: Differences, keys: Keys, room: RowRoom) -> None:
+    plus, minus, relations = differences.plus, differences.minus, tokens.relations
+    for r, i in enumerate(differences.which):
         first, last = tokens.starts[i], tokens.starts[i + 1]
-        count = begin_row(room, wanted.thresholds[r])
+        count = begin_row(room, differences.thresholds[r])
         for t in range(first, last):
             if minus.shape[0] > 0 and plus[t] == minus[t]:
                 continue
             for sign in range(1 if minus.shape[0] == 0 else 2):
                 choice = plus[t] if sign == 0 else minus[t]
-                amount = wanted.scales[r] if sign == 0 else -wanted.scales[r]
+                amount = differences.scales[r] if sign == 0 else -differences.scales[r]
                 length = arc_keys(first, last, choice // relations, t, tokens.forms, tokens.tags, tokens.before, keys)
                 for k in range(length):
                     count = add_entry(room, count, _place(keys[k], choice % relations, tokens.bits), amount)

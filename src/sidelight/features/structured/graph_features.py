@@ -29,7 +29,7 @@ MORE, MOST_MORE = 20, 10  # the template of the first further similarity, and ho
 
 
 def places_of(salts: Sequence[int], bits: int) -> Ints:
-    """Where the weights of templates are that see nothing but a number."""
+    """The positions of the weights of templates whose only value is a number."""
     entries = _Entries(bits)
     for salt in salts:
         entries.add(np.zeros(1, dtype=np.int64), salt, ONE)
@@ -48,10 +48,10 @@ class _Entries:
     def add(self, rows: Ints, salt: int, keys: Keys, values: Floats | float = 1.0) -> None:
         """A feature of every row, of one template; all are broadcast."""
         rows, keys, worth = np.broadcast_arrays(rows, keys, np.asarray(values, dtype=np.float64))
-        kept = worth.ravel() != 0.0
-        self.rows.append(rows.ravel()[kept])
-        self.places.append(_places(salt, keys, self.bits).ravel()[kept])
-        self.values.append(worth.ravel()[kept])
+        nonzero = worth.ravel() != 0.0
+        self.rows.append(rows.ravel()[nonzero])
+        self.places.append(_places(salt, keys, self.bits).ravel()[nonzero])
+        self.values.append(worth.ravel()[nonzero])
 
     def sorted(self, count: int) -> SparseRows:
         rows, places, values = np.concatenate(self.rows), np.concatenate(self.places), np.concatenate(self.values)
@@ -96,8 +96,8 @@ def graph_rows(
     if edges and other_edges:
         _add_edges(entries, edges, other_edges, slots[len(words) :, None] + 1 + np.arange(len(other_edges)), alike)
     sides = ((tags, other_tags, slots[: len(words)], 3), (_labels(edges), _labels(other_edges), slots[len(words) :], 5))
-    for (own, other, rows, salt), wanted in zip(sides, deletions):
-        if wanted:
+    for (own, other, rows, salt), deletion in zip(sides, deletions):
+        if deletion:
             _add_deletions(entries, own, other, rows, 100 * salt, np.arange(choices))
     return entries.sorted(len(slots) * choices)
 
@@ -116,7 +116,7 @@ def _add_edges(entries: _Entries, edges: Sequence[Edge], others: Sequence[Edge],
 
 
 def _add_deletions(entries: _Entries, own: Keys, other: Keys, rows: Ints, salt: int, choices: Ints) -> None:
-    """Of the first graph by choice 0; of the second by all that is not mapped."""
+    """Add deletions: those of the first graph are choice 0; those of the second are all unmapped words."""
     for number, (keys, other_keys) in enumerate(((own * np.uint64(0), other * np.uint64(0)), (own, other))):
         if len(rows):
             entries.add(rows, salt + number, keys)

@@ -93,14 +93,41 @@ def _pair(
         values[:5] = 1.0
         values[1] = 1.0 / (abs(i - j) + 1.0)
         return 5
-    places[0] = _place(np.uint64(10 + n * 16 + m), bits)
-    places[1] = _place(np.uint64(1) + both, bits)
-    places[2] = _place(np.uint64(2) + x * A + np.uint64(m), bits)
-    places[3] = _place(np.uint64(3) + y * B + np.uint64(n), bits)
+    places[0] = _size_place(n, m, bits)
+    places[1] = _left_place(x, m, bits)
+    places[2] = _right_place(y, n, bits)
+    places[3] = _both_place(both, bits)
     for k in range(4):
-        places[4 + k] = _place(np.uint64(4 + k) + both + around[k] * C, bits)
+        places[4 + k] = _around_place(both, k, around[k], bits)
     values[:] = 1.0
     return 8
+
+
+@inline_kernel
+def _size_place(n: int, m: int, bits: int) -> Any:
+    return _place(np.uint64(10 + n * 16 + m), bits)
+
+
+@inline_kernel
+def _left_place(x: Any, m: int, bits: int) -> Any:
+    """A left segment, and how many right symbols it has."""
+    return _place(np.uint64(2) + x * A + np.uint64(m), bits)
+
+
+@inline_kernel
+def _right_place(y: Any, n: int, bits: int) -> Any:
+    return _place(np.uint64(3) + y * B + np.uint64(n), bits)
+
+
+@inline_kernel
+def _both_place(both: Any, bits: int) -> Any:
+    return _place(np.uint64(1) + both, bits)
+
+
+@inline_kernel
+def _around_place(both: Any, k: int, symbol: Any, bits: int) -> Any:
+    """Both segments, and number k of the symbols around them."""
+    return _place(np.uint64(4 + k) + both + symbol * C, bits)
 
 
 @inner_kernel
@@ -149,7 +176,7 @@ def single_place(bits: int) -> int:
 
 @kernel
 def _single_place(bits: int) -> Any:
-    return _place(np.uint64(10 + 16 + 1), bits)
+    return _size_place(1, 1, bits)
 
 
 @kernel
@@ -165,33 +192,72 @@ def _letter_places(one: Keys, two: Keys, bits: int, keys_of_places: Ints) -> Any
 @kernel
 def pair_scores(strings: Strings, lo: int, hi: int, weights: Floats, out: Floats) -> None:
     """The score of every choice of the left symbols of lo..hi. # out: [T, K], of zeros"""
-    starts, ends, one, two, tall, wide, kind, free, bits = strings
-    forms = tall * (tall + 1) // 2
-    places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.empty(4, np.uint64)
+    starts, ends, one, two = strings.starts, strings.ends, strings.one, strings.two
+    kind, free, bits = strings.kind, strings.right_nulls, strings.bits
+    places, values = np.empty(MOST, np.int64), np.empty(MOST)
     for number in range(lo, hi):
         a, b, c, d = starts[number], starts[number + 1], ends[number], ends[number + 1]
-        joined = _all_joined(two, c, d, wide)
-        alone = np.zeros(d - c + 1)  # sums of what right symbols with nothing are worth
+        alone = np.zeros(d - c + 1)  # cumulated scores of unaligned right symbols
         for j in range(c, d):
             count = _nothing(kind, 1, two, c, d, j, bits, places, values) if free else 0
             alone[j - c + 1] = alone[j - c] + _dot(places, values, count, weights)
         for i in range(a, b):
-            more = alone[d - c] if i == a else 0.0
-            if more != 0.0:
-                out[i] += more
+            if alone[d - c] != 0.0 and i == a:
+                out[i] += alone[d - c]
             out[i, 0] += _dot(places, values, _nothing(kind, 0, one, a, b, i, bits, places, values), weights)
-            for n in range(1, min(tall, b - i) + 1):
-                x = _joined(one, i, n)
-                around[0], around[1] = _at(one, a, b, i - 1), _at(one, a, b, i + n)
-                for j in range(c, d):
-                    around[2] = _at(two, c, d, j - 1)
-                    for m in range(1, min(wide, d - j) + 1):
-                        around[3] = _at(two, c, d, j + m)
-                        y = joined[j - c, m - 1]
-                        count = _pair(kind, i - a, n, j - c, m, x, y, around, bits, places, values)
-                        code = 1 + ((j - c) * wide + m - 1) * forms + n * (n - 1) // 2
-                        less = alone[j - c + m] - alone[j - c]
-                        out[i, code] += _dot(places, values, count, weights) - less
+        if kind == LETTERS:
+            _add_letters(strings, number, weights, out)
+        else:
+            _add_segments(strings, number, alone, weights, out[a:b])
+
+
+@inner_kernel
+def _add_letters(strings: Strings, number: int, weights: Floats, out: Floats) -> None:
+    """Scores of pairs of one symbol with one."""
+    a, b, c, d = strings.starts[number], strings.starts[number + 1], strings.ends[number], strings.ends[number + 1]
+    places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.empty(4, np.uint64)
+    for i in range(a, b):
+        x = _joined(strings.one, i, 1)
+        for j in range(c, d):
+            y = _joined(strings.two, j, 1)
+            _look_around(strings.one, a, b, i, 1, strings.two, c, d, j, 1, around)
+            count = _pair(LETTERS, i - a, 1, j - c, 1, x, y, around, strings.bits, places, values)
+            out[i, 1 + j - c] += _dot(places, values, count, weights)
+
+
+@inner_kernel
+def _add_segments(strings: Strings, number: int, alone: Floats, weights: Floats, out: Floats) -> None:
+    """Scores of pairs of segments, less those of their right symbols with nothing. # out: [left symbols, K]
+
+    What depends on one side is looked up once for it.
+    """
+    one, two, tall, wide, bits = strings.one, strings.two, strings.tall, strings.wide, strings.bits
+    a, b, c, d = strings.starts[number], strings.starts[number + 1], strings.ends[number], strings.ends[number + 1]
+    forms = tall * (tall + 1) // 2
+    joined = _all_joined(two, c, d, wide)
+    rights, lefts = np.empty((tall, d - c, wide)), np.empty(wide)  # of a left segment of each size
+    for n in range(1, tall + 1):
+        for j in range(d - c):
+            for m in range(1, min(wide, d - c - j) + 1):
+                size = weights[_size_place(n, m, bits)] - (alone[j + m] - alone[j])
+                rights[n - 1, j, m - 1] = size + weights[_right_place(joined[j, m - 1], n, bits)]
+    for i in range(a, b):
+        before = _at(one, a, b, i - 1)
+        for n in range(1, min(tall, b - i) + 1):
+            x, after = _joined(one, i, n), _at(one, a, b, i + n)
+            for m in range(1, wide + 1):
+                lefts[m - 1] = weights[_left_place(x, m, bits)]
+            for j in range(c, d):
+                left_of, code = _at(two, c, d, j - 1), 1 + (j - c) * wide * forms + n * (n - 1) // 2
+                for m in range(1, min(wide, d - j) + 1):
+                    both = x * A + joined[j - c, m - 1] * B
+                    total = lefts[m - 1] + rights[n - 1, j - c, m - 1] + weights[_both_place(both, bits)]
+                    total += weights[_around_place(both, 0, before, bits)]
+                    total += weights[_around_place(both, 1, after, bits)]
+                    total += weights[_around_place(both, 2, left_of, bits)]
+                    total += weights[_around_place(both, 3, _at(two, c, d, j + m), bits)]
+                    out[i - a, code] += total
+                    code += forms
 
 
 @kernel
@@ -227,23 +293,23 @@ def add_pairs(strings: Strings, slopes: Floats, gradient: Floats) -> None:
                 gradient[places[k]] += values[k] * alone[j - c]
 
 
-def pair_differences(strings: Strings, wanted: Differences) -> SparseRows:
+def pair_differences(strings: Strings, differences: Differences) -> SparseRows:
     """The rows wanted; outputs are choices of left symbols [T]."""
     symbols = np.diff(strings.starts) + np.diff(strings.ends)
 
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(strings, part, room)
 
-    return filled_rows(wanted, lambda part: 1 + 2 * MOST * symbols[part.which], fill)
+    return filled_rows(differences, lambda part: 1 + 2 * MOST * symbols[part.which], fill)
 
 
 @kernel
-def _fill(strings: Strings, wanted: Differences, room: RowRoom) -> None:
-    for r, i in enumerate(wanted.which):
-        count = begin_row(room, wanted.thresholds[r])
-        count = _add_output(strings, i, wanted.plus, wanted.scales[r], room, count)
-        if wanted.minus.shape[0] > 0:
-            count = _add_output(strings, i, wanted.minus, -wanted.scales[r], room, count)
+def _fill(strings: Strings, differences: Differences, room: RowRoom) -> None:
+    for r, i in enumerate(differences.which):
+        count = begin_row(room, differences.thresholds[r])
+        count = _add_output(strings, i, differences.plus, differences.scales[r], room, count)
+        if differences.minus.shape[0] > 0:
+            count = _add_output(strings, i, differences.minus, -differences.scales[r], room, count)
         end_row(room, r, count)
 
 

@@ -15,12 +15,12 @@ from sidelight.data.relations import EntitySentence
 
 Lists = Mapping[str, Collection[str]]
 NEAR = 2  # words before and after an entity
-FAR = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)  # distances that are told apart
+FAR = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)  # distances that are distinguished
 _RUNS = re.compile(r"(.)\1+")
 
 
 def entity_attributes(x: EntitySentence, i: int, *, rich: bool, lists: Lists) -> list[str]:
-    """What is known of one entity."""
+    """The attributes of one entity."""
     first, last = x.spans[i]
     words = x.tokens[first:last]
     attributes = [f"word={word}" for word in words] + [f"words={min(len(words), 6)}"]
@@ -41,7 +41,7 @@ def entity_attributes(x: EntitySentence, i: int, *, rich: bool, lists: Lists) ->
 
 
 def pair_attributes(x: EntitySentence, a: int, b: int, *, rich: bool) -> list[str]:
-    """What is known of two entities, of which a comes first."""
+    """The attributes of two entities, of which a comes first."""
     (start, end), (other_start, other_end) = x.spans[a], x.spans[b]
     between = x.tokens[end:other_start]
     attributes = [f"word={word}" for word in x.tokens]

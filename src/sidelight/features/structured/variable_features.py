@@ -91,10 +91,9 @@ class VariableRows:
     def n_tokens(self) -> int:
         return self.attributes.n_tokens
 
-    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """All there is, to tell batches apart by."""
-        return (*self.attributes.arrays, self.variables.kinds, self.variables.pair_starts, self.variables.pairs)
+        """All arrays, to distinguish batches."""
+        return (*self.attributes.arrays(), self.variables.kinds, self.variables.pair_starts, self.variables.pairs)
 
     def take(self, which: Ints | Sequence[int]) -> VariableRows:
         """Those of some of the inputs."""
@@ -109,7 +108,7 @@ class VariableRows:
 
 @dataclass(frozen=True)
 class VariableLayout:
-    """Where each weight lives; `pairs` are the kinds of the two variables of each pair type."""
+    """The positions of weights; `pairs` are the kinds of the two variables of each pair type."""
 
     kinds: tuple[int, ...]  # how many labels each has
     pairs: tuple[tuple[int, int], ...]
@@ -122,7 +121,7 @@ class VariableLayout:
 
     @classmethod
     def stored(cls, spec: Any, name: str) -> VariableLayout:
-        """The layout that a file holds under a name; raises `ModelFileError` where it holds none."""
+        """The layout that a file holds under a name; raises `ModelFileError` if it holds none."""
         fields = mapping_of(spec, name)
         sizes = [whole_of({"kinds": size}, "kinds", low=1, high=LARGEST) for size in list_of(fields, "kinds")]
         both = [list_of({"pairs": pair}, "pairs", count=2) for pair in list_of(fields, "pairs")]
@@ -171,7 +170,7 @@ class VariableLayout:
         return weights[self.attributes_at :].reshape(self.n_attributes, self.n_labels)
 
     def grown(self, n_attributes: int) -> VariableLayout:
-        """The same layout with more attributes; old weights keep their places."""
+        """The same layout with more attributes; old weights keep their positions."""
         return replace(self, n_attributes=n_attributes)
 
 
@@ -199,7 +198,7 @@ def variable_scores(rows: Rows, layout: VariableLayout, weights: Floats) -> Vari
 
 
 class Choices(NamedTuple):
-    """Where the weights of variables and their pairs are, as kernels take it."""
+    """The positions of the weights of variables and pairs, in the form for kernels."""
 
     n_choices: int  # K
     attributes_at: int
@@ -210,7 +209,7 @@ class Choices(NamedTuple):
 
 
 def variable_differences(
-    rows: Rows, variables: Variables, layout: VariableLayout, wanted: Differences, *, n_jobs: int | None = 1
+    rows: Rows, variables: Variables, layout: VariableLayout, differences: Differences, *, n_jobs: int | None = 1
 ) -> SparseRows:
     """The rows wanted; outputs are choices [V]."""
     places = np.array([(layout.tables_at[k], *layout.first[list(pair)]) for k, pair in enumerate(layout.pairs)])
@@ -218,12 +217,12 @@ def variable_differences(
     tables = variables.pair_starts, variables.pairs, places.reshape(-1, 3).astype(np.int64), widths
     choices = Choices(layout.n_labels, layout.attributes_at, *tables)
     entries = np.diff(rows.indptr[rows.starts]) + np.diff(rows.starts) + np.diff(variables.pair_starts)
-    sides = 2 if len(wanted.minus) else 1
+    sides = 2 if len(differences.minus) else 1
 
     def fill(part: Differences, room: RowRoom) -> None:
         _fill(rows.starts, rows.tokens, choices, part, room)
 
-    return filled_rows(wanted, lambda part: 1 + sides * entries[part.which], fill, n_jobs=n_jobs)
+    return filled_rows(differences, lambda part: 1 + sides * entries[part.which], fill, n_jobs=n_jobs)
 
 
 def add_variable_parts(
@@ -237,13 +236,13 @@ def add_variable_parts(
 
 
 @kernel
-def _fill(starts: Ints, tokens: TokenFeatures, choices: Choices, wanted: Differences, room: RowRoom) -> None:
-    for r, i in enumerate(wanted.which):
-        first, last, scale = starts[i], starts[i + 1], wanted.scales[r]
-        count = begin_row(room, wanted.thresholds[r])
-        count = _add_output(first, last, i, wanted.plus, tokens, choices, scale, room, count)
-        if wanted.minus.shape[0] > 0:
-            count = _add_output(first, last, i, wanted.minus, tokens, choices, -scale, room, count)
+def _fill(starts: Ints, tokens: TokenFeatures, choices: Choices, differences: Differences, room: RowRoom) -> None:
+    for r, i in enumerate(differences.which):
+        first, last, scale = starts[i], starts[i + 1], differences.scales[r]
+        count = begin_row(room, differences.thresholds[r])
+        count = _add_output(first, last, i, differences.plus, tokens, choices, scale, room, count)
+        if differences.minus.shape[0] > 0:
+            count = _add_output(first, last, i, differences.minus, tokens, choices, -scale, room, count)
         end_row(room, r, count)
 
 

@@ -1,13 +1,13 @@
-"""Classes of words that stand in the same places, learned from plain text.
+"""Classes of words that occur in the same contexts, learned from plain text.
 
-Words are alike when the words before and after them are: "Paris" and "Oslo", "runs" and "sings". A tagger that has seen
-one of them with its label then knows something of the other, so text without any labels helps one that has few.
+Words are similar if the words before and after them are: "Paris" and "Oslo", "runs" and "sings". A tagger that has seen
+the label of one of them then knows something about the other. So unlabelled text helps a tagger with few labels.
 
-A word with at least `min_count` places in the text is the vector of the square roots of its shares of left and right
-neighbours (the most frequent `contexts` words, all others together, and the ends of a sentence): distances between such
-vectors are Hellinger's. Its first `dimensions` singular directions are clustered by k-means, once for every size of
-`sizes`, so that coarse classes stand beside fine ones (Schütze, *Distributional Part-of-Speech Tagging*, EACL 1995, has
-the vectors). Words count without regard to case.
+A word with at least `min_count` occurrences in the text is represented by the vector of the square roots of its shares
+of left and right neighbours (the most frequent `contexts` words, all others together, and the ends of a sentence):
+distances between such vectors are Hellinger's. Its first `dimensions` singular directions are clustered by k-means,
+once for every size of `sizes`, so that there are coarse and fine classes (Schütze, *Distributional Part-of-Speech
+Tagging*, EACL 1995, has the vectors). Case is ignored.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class WordClasses:
 
     @property
     def levels(self) -> int:
-        """How many sizes of classes there are."""
+        """The number of sizes of classes."""
         return int(self.classes.shape[1])
 
     def of(self, word: str, level: int) -> str | None:
-        """The class of a word at a level, counted from 1, coarse first; None where it has none."""
+        """The class of a word at a level, counted from 1, coarse first; None if it has none."""
         numbers: Mapping[str, int] = self._number  # type: ignore[attr-defined]
         number = numbers.get(word.lower())
         return None if number is None else str(self.classes[number, level - 1])
@@ -87,16 +87,16 @@ def word_classes(
     words, ids, starts = _numbered(sentences)
     counts = np.bincount(ids, minlength=len(words))
     order = np.argsort(-counts, kind="stable")  # frequent words first, ties in order of appearance
-    kept = order[counts[order] >= min_count]
-    if not len(kept):
+    frequent = order[counts[order] >= min_count]
+    if not len(frequent):
         return WordClasses((), np.empty((0, len(sizes)), dtype=np.int32))
     rank = np.full(len(words), -1, dtype=np.int64)
-    rank[kept] = np.arange(len(kept))
-    vectors = _directions(_shares(rank[ids], starts, len(kept), contexts), dimensions, seed)
-    most = max(1, len(kept) // WORDS_A_CLASS)
+    rank[frequent] = np.arange(len(frequent))
+    vectors = _directions(_shares(rank[ids], starts, len(frequent), contexts), dimensions, seed)
+    most = max(1, len(frequent) // WORDS_A_CLASS)
     rng = np.random.default_rng(seed)
     levels = [_k_means(vectors, min(size, most), rng) for size in sorted(sizes)]
-    return WordClasses(tuple(words[i] for i in kept), np.stack(levels, axis=1).astype(np.int32))
+    return WordClasses(tuple(words[i] for i in frequent), np.stack(levels, axis=1).astype(np.int32))
 
 
 def _numbered(sentences: Sequence[Sequence[Any]]) -> tuple[list[str], Ints, Ints]:

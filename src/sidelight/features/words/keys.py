@@ -108,7 +108,7 @@ def look_up(
     skip_ends: bool,
     out: Ids,  # [tokens of the shard, M]
 ) -> tuple[int, int]:
-    """The attribute of every template at every token of sequences lo..hi, -1 where it has none.
+    """The attribute of every template at every token of sequences lo..hi, -1 if it has none.
 
     Returns how many features are known, and how many are not; those that look at no token are not counted.
     """

@@ -20,7 +20,7 @@ from sidelight.features.rows import offsets_of
 from sidelight.features.transforms import Classes, transform
 from sidelight.features.words.templates import FARTHEST, Templates
 
-RESERVED = 2 * FARTHEST  # numbers 0..15 stand for _B-1.._B-8 and _B+1.._B+8
+RESERVED = 2 * FARTHEST  # numbers 0..15 are _B-1.._B-8 and _B+1.._B+8
 ABSENT = -1  # the view has no value
 UNKNOWN = -2  # it has one that was never seen
 KEPT = 1 << 17  # so many strings of a column are kept between batches
@@ -80,7 +80,7 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
 
 
 def distinct(column: list[Any]) -> list[str]:
-    """The strings of a column in order of appearance; raises `DataError` where it holds something else."""
+    """The strings of a column in order of appearance; raises `DataError` if it holds something else."""
     try:
         words = list(dict.fromkeys(column))
     except TypeError:
@@ -172,7 +172,7 @@ def each_hashed(strings: Sequence[str]) -> Keys:
 
 
 def check_bits(bits: Any) -> None:
-    """Raises ValueError where features could not be hashed into 2**bits weights."""
+    """Raises ValueError if features could not be hashed into 2**bits weights."""
     if not is_whole(bits) or not 1 <= bits <= 30:
         raise ValueError(f"bits is {shown(bits)}; give a number from 1 to 30")
 
@@ -193,7 +193,7 @@ class Views:
         self._kept: dict[int, dict[str, bytes]] = {}
 
     def numbers(self, columns: Columns, work: Work, *, anew: bool = False) -> NDArray[Any]:
-        """The number of every view at every token; `anew` forgets what was kept. # [V, T]"""
+        """The number of every view at every token; `anew` clears the cache. # [V, T]"""
         out = np.empty((len(self.views), int(columns.starts[-1])), dtype=self.dtype)
         for column, views in self.of_column.items():
             if len(columns):
@@ -201,30 +201,30 @@ class Views:
         return out
 
     def _column(self, columns: Columns, column: int, views: list[int], work: Work, anew: bool) -> NDArray[Any]:
-        kept = self._kept.get(column)
-        if kept is None or anew or len(kept) > KEPT:
-            kept = self._kept[column] = {}
+        cached = self._kept.get(column)
+        if cached is None or anew or len(cached) > KEPT:
+            cached = self._kept[column] = {}
         strings = columns.columns[column]
         try:
-            joined = b"".join(map(kept.__getitem__, strings))
+            joined = b"".join(map(cached.__getitem__, strings))
         except (KeyError, TypeError):  # strings that are new, or no strings
-            new = [text for text in distinct(strings) if text not in kept]
+            new = [text for text in distinct(strings) if text not in cached]
             rows = np.ascontiguousarray(work(views, new).T).tobytes()  # [W, V]
             width = len(views) * self.dtype.itemsize
-            kept.update(zip(new, [rows[k : k + width] for k in range(0, len(rows), width)]))
-            joined = b"".join(map(kept.__getitem__, strings))
+            cached.update(zip(new, [rows[k : k + width] for k in range(0, len(rows), width)]))
+            joined = b"".join(map(cached.__getitem__, strings))
         return np.frombuffer(joined, dtype=self.dtype).reshape(len(strings), len(views)).T
 
 
 class HashedViews:
-    """The hash of every view at every token, 0 where it has none."""
+    """The hash of every view at every token, 0 if it has none."""
 
     def __init__(self, views: Sequence[tuple[str, int]], classes: Classes | None = None) -> None:
         self._views = Views(views, np.uint64)
         self._classes = classes
 
     def hashes(self, columns: Columns) -> Keys:
-        """The same in every process. # [V, T]"""
+        """The hash of every view at every token; equal in all processes. # [V, T]"""
         names = [name for name, _ in self._views.views]
 
         def work(which: list[int], strings: list[str]) -> Keys:

@@ -1,10 +1,10 @@
 """Feature templates in the syntax of CRF++, and in that of Wapiti.
 
-`U00:%x[-1,0]/%x[0,0]` is a feature of the previous and the current token's first column; `B` alone asks for transition
-weights, and `*` alone for these and for a feature that every token has; `#` begins a comment. Besides `%x` there are
-macros that look at part of a string, such as `%suffix3[0,0]` (see `transforms`), and those of Wapiti: `%X` in lower
-case, `%t[0,0,"expression"]` whether a regular expression is found in the token, `%m[0,0,"expression"]` what it finds,
-and `%M` that in lower case (see `wapiti_patterns`).
+`U00:%x[-1,0]/%x[0,0]` is a feature of the previous and the current token's first column; `B` alone adds transition
+weights, and `*` alone adds these and a feature of every token; `#` begins a comment. Besides `%x` there are macros for
+part of a string, such as `%suffix3[0,0]` (see `transforms`), and those of Wapiti: `%X` in lower case,
+`%t[0,0,"expression"]` (whether a regular expression matches in the token), `%m[0,0,"expression"]` (the match), and `%M`
+(the match in lower case) (see `wapiti_patterns`).
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class AgreementStep:
 
 @dataclass(frozen=True, slots=True)
 class Posteriors:
-    """What an E-step finds out about some pairs."""
+    """The results of an E-step for some pairs."""
 
     forward: Floats  # [C'] q₁ of their cells
     backward: Floats  # [C'] q₂
@@ -94,9 +94,9 @@ def expect(
     tilts: Floats32 = NO_TILTS,
     n_jobs: int | None = None,
 ) -> Posteriors:
-    """The E-step for a range of pairs; expected jumps only if `counts` are asked for.
+    """The E-step for a range of pairs; expected jumps only with `counts`.
 
-    `tilts` [C] are the ν = λ/γ to begin with, and those found afterwards; empty means to begin with zeros.
+    `tilts` [C] are the initial ν = λ/γ, and are overwritten with the final ones; empty means zeros.
     """
     first, last = (0, text.size) if pairs is None else pairs
     one, other = parameters.directions(text, step.gamma)
@@ -117,7 +117,7 @@ def expect(
 
     parts = shards(text.cell_starts[first : last + 1] - base, tokens=SHARD_CELLS)
     results = threads(work, parts, n_jobs=n_jobs)
-    sums_of_parts = np.array([part.told for part in results]).reshape(-1, 5)
+    sums_of_parts = np.array([part.figures for part in results]).reshape(-1, 5)
     return Posteriors(
         *links,
         nulls[0][text.target_starts[first] : text.target_starts[last]],

@@ -1,15 +1,15 @@
 """Equal marginals in both directions of one sentence pair.
 
 For γ > 0 by limited-memory BFGS on the multipliers. With ν = λ/γ, one number for each of the I × J cells, and Z₁, Z₂
-the sums over all alignments of either direction, their weights raised to 1/γ, links moved by +ν in the first and −ν in
-the second direction:
+the sums over all alignments of either direction, their weights raised to 1/γ, log weights of links changed by +ν in the
+first and −ν in the second direction:
 
     minimise   V(ν) = log Z₁(ν) + log Z₂(ν)             gradient   q₁ − q₂: the difference of the links' posteriors
 
 V is convex and smooth; γ V is the objective of the E-step (`agreement`). Each step starts from the curvature of single
-links, q₁(1 − q₁) + q₂(1 − q₂), and goes as far as V falls enough (Armijo): so V never rises, and where it stands still
-the directions agree. It ends when no link differs by more than the tolerance, or when the sums have been made `most`
-times.
+links, q₁(1 − q₁) + q₂(1 − q₂), and is shortened until V decreases enough (Armijo). So V never rises, and at a
+stationary point the directions agree. It ends when no link differs by more than the tolerance, or when the sums have
+been computed `most` times.
 
 For γ = 0 by dual decomposition with best alignments:
 
@@ -19,10 +19,10 @@ Steps are Polyak's towards a target level (Goffin and Kiwiel 1999), which reache
 
     step = (V(λ) − target) / ‖u(a) − u(b)‖²,    target = smallest V so far, at the last change of the target, − δ
 
-Where V falls by δ / 2 the target moves on; where λ has walked `REACH` · √cells in vain, δ asked for too much and is
-halved. Where both best alignments have the same links they are the optimum. Otherwise the average of the alignments met
-in the second half of the steps, weighted by the steps, stands for the solution of the linear program: it tends to it,
-and so to agreement, as steps go on.
+If V falls by δ / 2, the target is updated. If λ has moved by `REACH` · √cells without success, δ was too large and is
+halved. If both best alignments have the same links, they are optimal. Otherwise the average of the alignments in the
+second half of the steps, weighted by the steps, approximates the solution of the linear program: it converges to it,
+and so to agreement.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def move(side: AlignmentSide, step: float) -> None:
 def set_gradient(
     a: AlignmentSide, b: AlignmentSide, rows: int, columns: int, gradient: Floats, curvature: Floats
 ) -> float:
-    """q₁ − q₂ of every cell, and about how curved V is there; returns the largest difference."""
+    """q₁ − q₂ of every cell, and the approximate curvature of V there; returns the largest difference."""
     worst = 0.0
     for i in range(rows):
         other = b.real[i]
@@ -155,7 +155,7 @@ def agree(
     posteriors(b, other, columns + 1, 0.0)
     worst = set_gradient(a, b, rows, columns, gradient, curvature)
     sums: int = 1
-    seen: Any = np.int64(0)  # as a number of its own it would compile what takes it once more
+    seen: Any = np.int64(0)  # a separate type would compile its users again
     while worst > tolerance and sums < most:
         quasi_newton(gradient, curvature, memory, weights, seen, way)
         slope = inner(gradient, way)

@@ -75,14 +75,14 @@ def choose_links(
     backward: Floats,
     rule: int,
     threshold: float,
-    chosen: Bytes,  # out [C]
+    links: Bytes,  # out [C]
 ) -> None:
     """Mark the links of some pairs."""
     for pair in range(first, last):
         rows = source_starts[pair + 1] - source_starts[pair]
         columns = target_starts[pair + 1] - target_starts[pair]
         begin, end = cell_starts[pair], cell_starts[pair + 1]
-        p, q, out = forward[begin:end], backward[begin:end], chosen[begin:end]
+        p, q, out = forward[begin:end], backward[begin:end], links[begin:end]
         for c in range(end - begin):
             one, other = p[c] >= threshold, q[c] >= threshold
             if rule == FORWARD:

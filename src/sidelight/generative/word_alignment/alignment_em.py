@@ -48,7 +48,7 @@ class Told:
 
 
 class AlignmentCounts(NamedTuple):
-    """What an E-step expects of some pairs."""
+    """The expected counts of an E-step for some pairs."""
 
     lexicon: TranslationLexicon
     forward_jumps: tuple[Floats, Floats]
@@ -73,11 +73,11 @@ class AlignmentEM:
 
     @classmethod
     def of(cls, table: TranslationTable, text: Bitext, *, prior: float = 0.0, n_jobs: int | None = None) -> AlignmentEM:
-        """What every iteration needs, made once."""
+        """The data that every iteration needs, computed once."""
         return cls(table, text, prior, n_jobs, table.rows(), pairs_of(text.source_starts), slabs_of(text))
 
     def tilts(self, step: AgreementStep) -> Floats32:
-        """Where the search for agreement begins, in the first of several iterations with these steps."""
+        """The initial multipliers of the search for agreement, in the first of several iterations with these steps."""
         return np.zeros(len(self.text.entries), dtype=np.float32) if step.agreement else NO_TILTS
 
     def remembered(self, tilts: Floats32) -> Floats32:
@@ -95,7 +95,7 @@ class AlignmentEM:
     def iterate(
         self, parameters: Parameters, step: AgreementStep, *, tilts: Floats32 = NO_TILTS
     ) -> tuple[Parameters, Told]:
-        """One iteration: the parameters after it, and what it came to."""
+        """One iteration: the new parameters, and its results."""
         return self.updated(parameters, self.counted(parameters, step, tilts=tilts))
 
     def counted(self, parameters: Parameters, step: AgreementStep, *, tilts: Floats32 = NO_TILTS) -> AlignmentCounts:
@@ -132,7 +132,7 @@ class AlignmentEM:
 
 
 def with_jumps(parameters: Parameters) -> Parameters:
-    """The HMM that begins where model 1 ended: its translations, and jumps of all distances alike."""
+    """The initial HMM after model 1: its translations, and uniform jump weights."""
     return replace(parameters, forward=level(), backward=level())
 
 
@@ -183,7 +183,7 @@ class ShardedAlignmentEM(AlignmentEM):
 
 
 def sharded_alignment(em: AlignmentEM, place: Place) -> AlignmentEM:
-    """The same in a place, where there are several shards."""
+    """The same in a place, if there are several shards."""
     lots = pieces_of(em.text.source_starts, place.shard_tokens)
     if len(lots) <= 1:
         return em
@@ -196,13 +196,13 @@ def sharded_alignment(em: AlignmentEM, place: Place) -> AlignmentEM:
     held = place.hold(pieces)
     own = {name: getattr(em, name) for name in AlignmentEM.__slots__}
     cuts = tuple(int(em.text.cell_starts[first]) for first, _ in lots[1:])
-    return ShardedAlignmentEM(**own, held=held.made(_made, held.n_jobs), entries=entries, cuts=cuts)
+    return ShardedAlignmentEM(**own, held=held.derive(_made, held.n_jobs), entries=entries, cuts=cuts)
 
 
 class _Memory(NamedTuple):
-    """What a shard keeps from one iteration to the next."""
+    """The state of a shard between two iterations."""
 
-    model1: bool  # or the HMM, which begins anew
+    model1: bool  # or the HMM, which starts from zero multipliers
     tilts: Floats32
 
 

@@ -90,5 +90,5 @@ def direction(
 
 
 def _places(farthest: int) -> Ints:
-    """Where the weights of the distances −farthest … farthest are."""
+    """The positions of the weights of the distances −farthest … farthest."""
     return np.clip(np.arange(-farthest, farthest + 1), -REACH - 1, REACH + 1) + REACH + 1

@@ -53,7 +53,7 @@ def numbers(sentences: Sentences, words: Mapping[str, int]) -> tuple[Ids, Ints]:
 
 
 def cells(source_starts: Ints, target_starts: Ints) -> Ints:
-    """Where the cells of every pair begin. # [N + 1]"""
+    """The first cell of every pair. # [N + 1]"""
     return np.concatenate([[0], np.cumsum(np.diff(source_starts) * np.diff(target_starts))])
 
 

@@ -1,9 +1,9 @@
 """Lexical translation probabilities t(f | e) and t(e | f) of word pairs that occur together.
 
 One table serves both directions. Its rows are source words, each with the target words it occurs with in order (CSR);
-entry k stands for one word pair and has two values, log t(f | e) and log t(e | f). The null word of either direction
-has a dense row of its own. After the K entries come two more: for a pair that never occurred, and for two words that
-are both unknown, which are likelier each other's translation than that of anything known.
+entry k is one word pair and has two values, log t(f | e) and log t(e | f). The null word of either direction has its
+own dense row. After the K entries there are two more: for a pair that never occurred, and for two unknown words, which
+are more likely to be translations of each other than of a known word.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from sidelight.generative.word_alignment.bitext import Bitext
 def count_partners(
     first: int, last: int, order: Ids, word_starts: Ints, pair_of: Ids, text: Bitext, words: int, partners: Ints
 ) -> None:
-    """How many distinct target words each of the source words first … last − 1 occurs with. # found [E]"""
+    """The number of distinct target words that occur with each of the source words first … last − 1. # found [E]"""
     seen = np.empty(words, dtype=np.int32)
     seen[:] = -1
     for word in range(first, last):

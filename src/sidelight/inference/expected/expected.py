@@ -1,11 +1,11 @@
-"""The E-step of unified EM under rules, for chains: what to believe of outputs that nobody has seen.
+"""The E-step of unified EM under rules, for chains: beliefs about unknown outputs.
 
     max_q  E_q[score] + γ H(q) − Σ ρ ξ      over  E_q[φ] <= b + ξ        (thesis Eq. 4.7, A.1)
 
 where rows φ, b and slacks ξ come from `rules.expectations`. For γ > 0 by dual ascent: γ = 1 is posterior regularisation
-(Ganchev et al. 2010), γ = ∞ the most even belief that obeys. For γ = 0 by the linear program over beliefs of tokens and
-edges, whose corners without rules are the labelings. A batch shares its transition scores, as those of a model do.
-Where a reading has counters, the chain is replaced by that of `expected_states`.
+(Ganchev et al. 2010), γ = ∞ the belief of maximum entropy that obeys. For γ = 0 by the linear program over beliefs of
+tokens and edges; without rules, its vertices are the labelings. All chains of a batch have the same transition scores.
+If rules need counters, the chain is replaced by that of `expected_states`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from sidelight.rules.expr import TRUE
 from sidelight.rules.lowering.expectations import HARD, Expectations, expectations
 
 MOST_STEPS = 500
-TOLERANCE = 1e-6  # what hard rows may be broken by; with more, T of unified EM would fall now and then by as much
-DOUBTFUL = 1e-2  # a row that is broken by more after all steps may be impossible
+TOLERANCE = 1e-6  # tolerance for hard rows; with a larger one, T of unified EM would sometimes fall by as much
+DOUBTFUL = 1e-2  # a row with a larger violation after all steps may be infeasible
 MOST_COLUMNS = 1_000_000  # of a linear program over pairs of labels and states of counters
-TRACE = 64  # values of the dual that are kept
+TRACE = 64  # maximum number of stored values of the dual
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,11 +53,11 @@ class ConstrainedBeliefs:
 
 
 class ExpectationBatch:
-    """The readings of a batch of chains, laid out once and used for every E-step."""
+    """The constraints of a batch of chains, prepared once and used in every E-step."""
 
     def __init__(self, lengths: Sequence[int], n_labels: int, readings: Sequence[Expectations]) -> None:
         self.n_labels, self.readings = n_labels, list(readings)
-        self.numbers: Sequence[int] | None = None  # what errors call the sequences by
+        self.numbers: Sequence[int] | None = None  # numbers of the sequences in errors
         self.starts = offsets_of(lengths)
         self.counting = [i for i, one in enumerate(readings) if one.counters]
         laid = [_Cells(one, length * n_labels) for one, length in zip(readings, lengths)]
@@ -76,7 +76,7 @@ class ExpectationBatch:
         self.price = _real([_prices(one) for one in readings])
 
     def called(self, numbers: Sequence[int]) -> ExpectationBatch:
-        """The same, with errors that call sequences by these numbers."""
+        """The same, with these numbers of sequences in errors."""
         self.numbers = numbers
         return self
 
@@ -95,8 +95,8 @@ class ExpectationBatch:
     ) -> ConstrainedBeliefs:
         """The best beliefs; `warm` are the multipliers of an earlier call.
 
-        Raises `Infeasible` with the number of the sequence and the rules in conflict where no belief obeys the hard
-        ones, and `Intractable` for γ < 0, where the best belief is one labeling.
+        Raises `Infeasible` with the number of the sequence and the conflicting rules if no belief obeys the hard rules,
+        and `Intractable` for γ < 0, for which the best belief is a single labeling.
         """
         if not gamma >= 0.0:
             raise Intractable(f"beliefs under rules need gamma >= 0, not {gamma}; below 0 take the best labeling")
@@ -202,7 +202,7 @@ class ExpectationBatch:
         )
 
     def _plain(self, lo: int, hi: int) -> Iterator[tuple[int, int]]:
-        """The sequences lo..hi without those that have counters."""
+        """The sequences lo..hi without those with counters."""
         for i in (i for i in self.counting if lo <= i < hi):
             if lo < i:
                 yield lo, i
@@ -250,15 +250,15 @@ class ExpectationBatch:
             raise self._impossible(i, free, transition)
 
     def _impossible(self, i: int, free: Floats, transition: Floats) -> Infeasible:
-        """The error that names a smallest set of rules in conflict; `free` are scores with nothing ruled out."""
+        """The error with a minimal set of conflicting rules; `free` are the scores without exclusions."""
         part, reading = slice(int(self.starts[i]), int(self.starts[i + 1])), self.readings[i]
         names = reading.hard_rules
 
         def feasible(clauses: tuple[Clause, ...]) -> bool:
-            chosen = reading.only([names[clause.rule] for clause in clauses])
-            if not chosen.counters:
-                return possible(free[part], transition, chosen)
-            chain = paired(free[part], transition, chosen)
+            subset = reading.only([names[clause.rule] for clause in clauses])
+            if not subset.counters:
+                return possible(free[part], transition, subset)
+            chain = paired(free[part], transition, subset)
             return possible(chain.scores, chain.transition, chain.reading)
 
         error = infeasible([Clause(k, TRUE) for k in range(len(names))], feasible, names)
@@ -271,8 +271,8 @@ def expected_beliefs(
 ) -> ConstrainedBeliefs:
     """The best beliefs about one chain under its clauses.
 
-    Raises `Intractable` for second-order chains and for clauses without a linear reading, and `Infeasible` where no
-    belief obeys.
+    Raises `Intractable` for second-order chains and for clauses without a linear form, and `Infeasible` if no belief
+    obeys.
 
     >>> from sidelight.inference.problem import Clause
     >>> from sidelight.rules.expr import Between, OneOf
@@ -294,7 +294,7 @@ def expected_beliefs(
 
 
 class _Cells:
-    """The columns that rows and costs of one chain speak of, each with its entries; those that are ruled out."""
+    """The columns in the rows and costs of one chain, each with its entries, and the excluded columns."""
 
     __slots__ = ("counts", "edges_out", "nodes_out", "places", "rows", "weights")
 
@@ -328,7 +328,7 @@ def _real(parts: Sequence[Floats]) -> Floats:
 
 
 def _divided(scores: Floats, gamma: float) -> Floats:
-    """scores/γ, where what is infinite stays so."""
+    """scores/γ; infinite scores stay infinite."""
     return np.where(np.isfinite(scores), scores, 0.0) / gamma + np.where(np.isfinite(scores), 0.0, scores)
 
 

@@ -4,14 +4,14 @@ With scores s and multipliers μ = λ/γ, the best belief is q ∝ exp(s/γ − 
 
     D(μ) = log Σ_y exp(s(y)/γ − μ·φ(y)) + μ·b        over  μ >= 0,  Σ_{r in g} share_r μ_r <= ρ_g/γ  for soft groups
 
-whose gradient is b − E_q[φ]. Each step goes towards the minimum of a quadratic model of the dual and is halved
-until D falls enough (Armijo), so D never rises. It stops where a unit step along the projected gradient is shorter than
-the tolerance: then no hard row is broken by more, and multipliers and slacks agree.
+whose gradient is b − E_q[φ]. Each step goes towards the minimum of a quadratic model of the dual and is halved until D
+decreases enough (Armijo), so D never rises. It stops when a unit step along the projected gradient is shorter than the
+tolerance: then no hard row is violated by more, and multipliers and slacks are consistent.
 
-The admitted multipliers are μ >= 0 with Σ_{r in g} share_r μ_r <= cap_g for every soft group g; FIXED ones stay. The
-model is minimised over that set (projected quasi-Newton; Schmidt, van den Berg, Friedlander and Murphy 2009), and its
-matrix B learns the curvature from gradients (BFGS with Powell's damping). This is done by projected gradients with
-exact steps: it costs a product with B, no sums over the chain.
+The admitted multipliers are μ >= 0 with Σ_{r in g} share_r μ_r <= cap_g for every soft group g; FIXED ones do not
+change. The model is minimised over this set (projected quasi-Newton; Schmidt, van den Berg, Friedlander and Murphy
+2009), and its matrix B learns the curvature from gradients (BFGS with Powell's damping). The minimisation uses
+projected gradients with exact steps, which need products with B but no sums over the chain.
 """
 
 from __future__ import annotations
@@ -32,13 +32,15 @@ from sidelight.spaces.chains.chain_kernels import longest
 
 FIXED = -2
 HARD = -1
-MOST_MULTIPLIER = 1e9  # a row that this does not satisfy cannot be satisfied
+MOST_MULTIPLIER = 1e9  # a row that this multiplier does not satisfy is infeasible
 INNER_STEPS = 60
 
 
 @inner_kernel
 def project(point: Floats, group: Ints, share: Floats, cap: Floats) -> None:
-    """To the nearest admitted multipliers; cap [R] is that of a row's group, rows of a group stand together."""
+    """Project to the nearest admitted multipliers; cap [R] is the cap of a row's group, and rows of a group are
+    consecutive.
+    """
     r = 0
     while r < point.shape[0]:
         last = r + 1
@@ -150,7 +152,7 @@ def learn_curvature(curvature: Floats, moved: Floats, change: Floats, first: boo
             curvature[r, k] += change[r] * change[k] / across - turned[r] * turned[k] / bend
 
 
-MOST_ROWS = 200  # for which curvature is learned; with more, steps follow Barzilai and Borwein
+MOST_ROWS = 200  # maximum rows for which curvature is learned; with more, steps follow Barzilai and Borwein
 
 
 @inner_kernel
@@ -177,7 +179,7 @@ def evaluate(
     means: Floats,  # out [R]
     with_moves: bool,
 ) -> float:
-    """The log-sum at μ, beliefs and E[φ]; −inf where there is no path, and then nothing else."""
+    """The log-sum at μ, beliefs and E[φ]; −inf if there is no path, and then nothing else."""
     costs_of(point, entry_starts, entry_rows, entry_weights, costs)
     value = scaled(scores, top, factors, places, plain, costs, nodes, ahead, behind, scales)
     if np.isnan(value):

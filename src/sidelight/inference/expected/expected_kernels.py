@@ -1,8 +1,8 @@
-"""Sums over a chain whose labels and edges carry multipliers of their own, in one pass forward and one back.
+"""Sums over a chain whose labels and edges have their own multipliers, in one forward and one backward pass.
 
-A *cell* is a column (a label of a token, or a pair of labels of neighbouring tokens) that rows speak of: it costs
-d = Σ_r μ_r φ_r. Cells of edges change the factor of their pair at their place only; all other pairs share one table.
-Sums are scaled at every token; where scores span too much for that, they are taken in logarithms.
+A *cell* is a column (a label of a token, or a pair of labels of neighbouring tokens) that occurs in rows. Its cost is
+d = Σ_r μ_r φ_r. Cells of edges change the factor of their pair only at their position; all other pairs share one table.
+Sums are scaled at every token; if scores span too much for this, they are computed in logarithms.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def scaled(
     behind: Floats,  # out [T, L] of suffixes
     scales: Floats,  # out [T]
 ) -> float:
-    """The log-sum, or NaN where it must be taken in logarithms."""
+    """The log-sum, or NaN if it must be computed in logarithms."""
     length, size = tokens.shape
     n_nodes = length * size
     for t in range(length):

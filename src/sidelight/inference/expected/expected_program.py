@@ -18,9 +18,9 @@ Believed = tuple[Floats, Floats, float, float]
 
 
 def believed_by_program(scores: Floats, transition: Floats, reading: Expectations) -> Believed | None:
-    """Beliefs of tokens [T, L], expected transitions [L, L], the value and its penalties; None where none obeys.
+    """Beliefs of tokens [T, L], expected transitions [L, L], the value and its penalties; None if none obeys.
 
-    `scores` [T, L] have those of the start and the end added, and −inf where a label is ruled out.
+    `scores` [T, L] have those of the start and the end added, and −inf if a label is ruled out.
     """
     program = _program(scores, transition, reading)
     optimum = solve(program, integer=False)

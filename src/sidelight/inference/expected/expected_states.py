@@ -1,10 +1,10 @@
-"""Beliefs under clauses that have no linear reading: chains whose labels carry the states of counters.
+"""Beliefs under clauses without a linear form: chains whose labels include the states of counters.
 
-Where clauses have counters (`rules.counters`), a chain over pairs (state, label) stands for the chain over labels: the
-state is that of all counters after the token. From a pair and the next label there is one next state, so the paths of
-both chains are the same, and what a step breaks is known from its two ends: it costs ρ per degree, or is ruled out. All
-else is said of every pair with its label. Any method for chains then finds beliefs about pairs, whose sums over states
-are those about labels.
+If clauses have counters (`rules.lowering.counters`), a chain over pairs (state, label) replaces the chain over labels,
+where the state is that of all counters after the token. A pair and the next label determine the next state, so both
+chains have the same paths, and the violation of a step follows from its two ends: it costs ρ per degree, or is
+excluded. All other scores apply to every pair with the label. Any method for chains then finds beliefs about pairs, and
+their sums over states are beliefs about labels.
 
 Symbols: T tokens, L labels, S states of counters together; the pair (s, l) has the number s L + l.
 """
@@ -22,7 +22,7 @@ from sidelight.rules.lowering.expectations import MOST_STATES, Expectations, too
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairedChain:
-    """The chain over pairs: its scores, and what is asked of beliefs about it."""
+    """The chain over pairs: its scores, and the constraints on beliefs."""
 
     scores: Floats  # [T, S L] −inf where a pair cannot be
     transition: Floats  # [S L, S L] by the labels alone
@@ -35,24 +35,24 @@ class PairedChain:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Steps:
-    """Where counters go, and what that costs."""
+    """The transitions of counters, and their costs."""
 
     following: list[Ints]  # [T] of [S before, L before, L] the next state; -1 where that is ruled out
     charges: list[Floats]  # [T] of [S before, L before, L]
-    n_states: int  # the most after one token
+    n_states: int  # the maximum after one token
 
 
 def paired(scores: Floats, transition: Floats, reading: Expectations) -> PairedChain:
     """The chain over pairs for the scores [T, L] of a chain and a reading with counters.
 
-    Raises `Intractable` where there are too many pairs.
+    Raises `Intractable` if there are too many pairs.
     """
     length, size = scores.shape
     steps = _walk(reading, length, size)
     pairs = steps.n_states * size
     wide = np.full((length, pairs), -np.inf)
     places, bases, charges, outs = [], [], [], []
-    reached: NDArray[np.bool_] = np.ones((1, size), np.bool_)  # before the first token, which looks at no label
+    reached: NDArray[np.bool_] = np.ones((1, size), np.bool_)  # before the first token
     for t in range(length):
         following, charge = steps.following[t], steps.charges[t]
         before, s, k, label = reached, *_allowed(following, reached, first=t == 0)
@@ -87,7 +87,7 @@ def paired(scores: Floats, transition: Floats, reading: Expectations) -> PairedC
 
 
 def _walk(reading: Expectations, length: int, size: int) -> _Steps:
-    """All states that counters come to together, token by token."""
+    """All reachable joint states of counters, token by token."""
     counters, prices = [one.counter for one in reading.counters], [one.price for one in reading.counters]
     states: Ints = np.zeros((1, len(counters)), np.int64)
     following, charges, most = [], [], 1
@@ -128,7 +128,9 @@ def _allowed(following: Ints, reached: NDArray[np.bool_], *, first: bool) -> tup
 def _reading(
     reading: Expectations, places: Ints, bases: Ints, charges: Floats, outs: Ints, n_columns: int
 ) -> Expectations:
-    """What is asked of columns of labels, asked of those of pairs: `places` are these, `bases` their labels'."""
+    """The constraints on columns of labels, converted to columns of pairs: `places` are the latter, `bases` those of
+    their labels.
+    """
     order = np.argsort(bases, kind="stable")
     places, bases, charges = places[order], bases[order], charges[order]
     cost = np.zeros(n_columns)

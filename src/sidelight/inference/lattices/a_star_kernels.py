@@ -1,12 +1,13 @@
-"""A* over (token, label, states of counters): the node whose prefix plus best completion is worth most comes next.
+"""A* over (token, label, states of counters): the next node is the one with the highest value of prefix plus best
+completion.
 
-The completion without counters never underestimates what is left (penalties are not negative), and never rises along a
-path, so the first whole output that comes out of the heap is the best one. Nodes with the same token, labels and states
-are one node.
+The completion without counters never underestimates the rest (penalties are not negative), and never rises along a
+path, so the first complete output from the heap is the best one. Nodes with the same token, labels and states are one
+node.
 
-Of segmentations, nodes are places: ends of segments, and segments that have begun. An end is followed by the segments
-that begin after it, one node a label; such a node is followed by the ends that the segment may come to. So only
-segments that are promising for some length are walked along.
+For segmentations, nodes are ends of segments, and segments that have begun. An end is followed by the segments that
+begin after it, one node per label; such a node is followed by the possible ends of the segment. So only segments that
+are promising for some length are followed.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def pop(heap: Ints, count: int, reach: Floats, keys: Ints) -> int:
 
 @kernel
 def empty_table(most_nodes: int) -> Ids:
-    """Room for the places of so many nodes."""
+    """A hash table for this number of nodes."""
     capacity = 1024
     while capacity < 2 * most_nodes:
         capacity *= 2
@@ -83,9 +84,9 @@ def offer(
     count: int,
     waiting: int,
 ) -> int:
-    """Put a node on the heap unless a way to it that is as good is known: PUT, KNOWN or NO_ROOM.
+    """Put a node on the heap unless an equally good path to it is known: PUT, KNOWN or NO_ROOM.
 
-    A better way to an older node gets a new number, and the old one comes out of the heap in vain.
+    A better path to an older node gets a new number, and the old one is ignored when it comes out of the heap.
     """
     place = place_of(key, keys, table, 0)
     if table[place] >= 0 and value <= values[table[place]]:
@@ -103,7 +104,7 @@ def offer(
 
 @kernel
 def highest(total: float, heap: Ints, waiting: int, reach: Floats) -> float:
-    """No output is worth more than this, where the search ends here."""
+    """An upper bound of all outputs, if the search ends here."""
     for i in range(waiting):
         total = max(total, reach[heap[i]])
     return total
@@ -121,7 +122,7 @@ def a_star(
     most_nodes: int,
     labels: Ids,  # out [T]
 ) -> tuple[int, float, float, int]:
-    """(what came of it, value of the best path, bound on every path, nodes)."""
+    """(status, value of the best path, bound of all paths, nodes)."""
     places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
     length, size = tokens.shape
     pairs = triple.shape[0]
@@ -196,7 +197,7 @@ def segment_a_star(
     most_nodes: int,
     labels: Ids,  # out [T]
 ) -> tuple[int, float, float, int]:
-    """(what came of it, value of the best output, bound on every output, nodes)."""
+    """(status, value of the best output, bound of all outputs, nodes)."""
     places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
     length, most, size = parts.totals.shape
     kinds = parts.links.shape[1]

@@ -2,14 +2,13 @@
 
 A node of token t is a label (for second order the label before it too) and the states of all counters, packed into one
 number: the code Σ_m state_m Π_{n<m} size_n(t). Nodes with the same key are merged, so a layer holds the best prefix of
-each. A node whose prefix and best completion (without counters) cannot reach `floor` is dropped without loss. Where a
-layer has more than `width` nodes the best by prefix plus completion are kept; the best of the others bounds what may
-have been lost.
+each. A node whose prefix and best completion (without counters) cannot reach `floor` is dropped without loss. If a
+layer has more than `width` nodes, the best by prefix plus completion are kept; the best of the others bounds the loss.
 
-Of segmentations, a layer holds the ends of segments after token t. Each is followed by the segments that begin at
-t + 1, which are merged by label and states; these then read one token after another, and at each of them may end. So a
-segment is walked along once for all that it may follow and all lengths that it may have. One that cannot reach `floor`
-at any length is dropped. A beam keeps the best of what ends with a token, and of what begins with it.
+For segmentations, a layer holds the ends of segments after token t. Each is followed by the segments that begin at t +
+1, which are merged by label and states; these then read one token after another, and may end at each of them. So a
+segment is followed only once, for all its predecessors and all its lengths. A segment that cannot reach `floor` at any
+length is dropped. A beam keeps the best segments that end with a token, and the best that begin with it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def unpack(code: int, sizes: Ints, t: int, digits: Ints) -> None:
 
 @inline_kernel
 def follow(t: int, digits: Ints, members: Ids, machines: Machines, bonus: Floats) -> tuple[int, float, float]:
-    """The code after token t for a class of pairs of labels, what it costs, and what its states can still bring."""
+    """The code after token t for a class of pairs of labels, its cost, and the prospects of its states."""
     code = 0
     stride = 1
     cost = 0.0
@@ -56,7 +55,7 @@ def follow(t: int, digits: Ints, members: Ids, machines: Machines, bonus: Floats
 
 @kernel
 def prospects(code: int, t: int, sizes: Ints, bonus: Floats, digits: Ints) -> float:
-    """What the states after token t can still bring."""
+    """The prospects of the states after token t: the best that counters can still add."""
     unpack(code, sizes, t + 1, digits)
     more = 0.0
     for m in range(sizes.shape[0]):
@@ -82,7 +81,7 @@ def longer_floats(old: Floats) -> Floats:
 
 @kernel
 def place_of(key: int, keys: Ints, table: Ids, base: int) -> int:
-    """Where a key is, or would be put, in a table of nodes."""
+    """The position of a key, or its free position, in a table of nodes."""
     mask = np.uint64(table.shape[0] - 1)
     place = np.int64(mix(np.uint64(key) + GOLDEN) & mask)
     while table[place] >= 0 and keys[base + table[place]] != key:
@@ -106,7 +105,7 @@ class Layers(NamedTuple):
     values: Floats  # of the best prefixes
     reach: Floats  # with the best completions
     back: Ints  # the nodes before
-    table: Ids  # nodes of the layer, counted from its first, by key; -1 where there is none
+    table: Ids  # nodes of the layer, counted from its first, by key; -1 if there is none
 
 
 @kernel
@@ -134,7 +133,9 @@ def with_room(nodes: Layers, base: int, count: int, more: int) -> Layers:
 
 @kernel
 def put(nodes: Layers, base: int, count: int, key: int, value: float, ahead: float, source: int) -> int:
-    """Put a node into the layer, which has room; of two with one key the better stays. Returns how many there are."""
+    """Put a node into the layer, which has room; of two nodes with the same key the better one is kept. Returns the
+    number of nodes.
+    """
     table = nodes.table
     place = place_of(key, nodes.keys, table, base)
     new = table[place] < 0
@@ -151,15 +152,15 @@ def put(nodes: Layers, base: int, count: int, key: int, value: float, ahead: flo
 
 @kernel
 def keep_best(nodes: Layers, base: int, count: int, width: int) -> float:
-    """Keep the best nodes of a layer in their order; the best that was given up."""
+    """Keep the best nodes of a layer in their order; returns the value of the best dropped one."""
     keys, values, reach, back, _ = nodes
     order = np.argsort(-reach[base : base + count], kind="mergesort")
-    kept = np.sort(order[:width])
+    survivors = np.sort(order[:width])
     lost = reach[base + order[width]]
     for k in range(width):
-        keys[base + k] = keys[base + kept[k]]
-        values[base + k] = values[base + kept[k]]
-        back[base + k] = back[base + kept[k]]
+        keys[base + k] = keys[base + survivors[k]]
+        values[base + k] = values[base + survivors[k]]
+        back[base + k] = back[base + survivors[k]]
     return float(lost)
 
 
@@ -186,7 +187,7 @@ def frontier(
     most_nodes: int,
     labels: Ids,  # out [T]
 ) -> tuple[int, float, float, int]:
-    """(what came of it, value of the best path, the best that was given up, nodes)."""
+    """(status, value of the best path, best dropped value, nodes)."""
     places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
     length, size = tokens.shape
     pairs = triple.shape[0]
@@ -264,7 +265,7 @@ def segment_frontier(
     most_nodes: int,
     labels: Ids,  # out [T]
 ) -> tuple[int, float, float, int]:
-    """(what came of it, value of the best output, the best that was given up, nodes)."""
+    """(status, value of the best output, best dropped value, nodes)."""
     places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
     length, most, size = parts.totals.shape
     kinds = parts.links.shape[1]

@@ -1,8 +1,8 @@
-"""A problem as dynamic programming sees it: scores with all local clauses added, and counters for the others.
+"""A problem in the form for dynamic programming: scores with all local clauses added, and counters for the others.
 
-Clauses about one token or two neighbours cost nothing, so all of them are folded into the scores. The others are kept
-as pieces whose counters are made when they are asked for. What a structure has of its own (chains, segmentations) is
-its dynamic programs: a lattice of each kind brings them.
+Clauses about one token or two neighbours are free, so all of them are folded into the scores. The others are kept as
+pieces whose counters are made on first use. Chains and segmentations differ only in their dynamic programs, which each
+kind of lattice provides.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_CODES = 1 << 61  # codes of joint states, places and labels share 64 bits
 
 
 def possible(scores: Floats) -> Floats:
-    """0 where something is possible, −inf where not."""
+    """0 for finite scores, −inf for others."""
     return np.where(scores > -np.inf, 0.0, -np.inf)
 
 
@@ -40,7 +40,7 @@ class LoweredClauses(NamedTuple):
     rules: Sequence[int]
     prices: Sequence[float]
     names: Sequence[str] = ()  # of rules
-    fold: bool = True  # else local ones become counters too
+    fold: bool = True  # otherwise local ones become counters too
 
 
 class Lattice(Folded):
@@ -69,13 +69,13 @@ class Lattice(Folded):
     @property
     @abstractmethod
     def places(self) -> int:
-        """How many kinds of nodes there are after one token, counters apart."""
+        """The number of nodes after one token, without counters."""
 
     @abstractmethod
     def best_added(self, tokens: Floats, edges: Floats, *, scored: bool = True) -> tuple[Ids, float]:
         """The best output without counters, with [T, L] and [T, L, L] added to its scores.
 
-        Where not `scored`, its own scores only say what is possible.
+        If not `scored`, its own scores are only used to exclude impossible outputs.
         """
 
     @abstractmethod
@@ -88,14 +88,14 @@ class Lattice(Folded):
 
     @abstractmethod
     def moves(self, t: int, node: Node, *, look_ahead: bool = True) -> list[tuple[Node, float, float]]:
-        """The nodes of token t that can follow one of the token before, () before the first.
+        """The nodes of token t that can follow a node of the previous token; () before the first token.
 
-        With each what it adds to the score, and the best that can follow it (0 without `look_ahead`).
+        Each comes with its score, and with the value of the best completion (0 without `look_ahead`).
         """
 
     @abstractmethod
     def tighten(self, taken: Taken, *, floor: float, steps: int) -> Guide:
-        """Completions that know what counters want (see `tighten_kernels`)."""
+        """Completions that take counters into account (see `tighten_kernels`)."""
 
     def _fold(self, piece: Piece, price: float) -> None:
         degrees = piece.degrees
@@ -119,7 +119,7 @@ class Lattice(Folded):
         return self.pieces[clause].counter(name=self.name(clause))
 
     def broken(self, labels: Ids, among: Sequence[int]) -> dict[int, int]:
-        """Which of some clauses with counters an output breaks, and how much."""
+        """The clauses with counters that an output breaks, with degrees."""
         known = labels.tolist()
         degrees: dict[int, int] = {}
         for k in among:
@@ -172,7 +172,7 @@ class Lattice(Folded):
         return replace(reached, lost=searches.beam_bound(self, reached, look_ahead=look_ahead)), method
 
     def take(self, clauses: Sequence[int]) -> Taken:
-        """Some clauses as joint counters; raises `Intractable` where their states cannot be numbered."""
+        """Some clauses as joint counters; raises `Intractable` if their states cannot be numbered."""
         length, size = self.tokens.shape
         counters = [self.counter(k) for k in clauses]
         codes = np.ones(length + 1)

@@ -1,4 +1,4 @@
-"""Counters that are taken into account together, as kernels want them; what searches under them are given and say."""
+"""Several counters in the form for kernels, and the inputs and results of searches under them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 
-Node = tuple[int, ...]  # where a prefix stands, counters apart; the label of its last token is the last number
+Node = tuple[int, ...]  # the node of a prefix, without counters; its last number is the label of the last token
 
 
 class Machines(NamedTuple):
@@ -30,7 +30,7 @@ class Machines(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Taken:
-    """Clauses that are taken into account together."""
+    """Clauses that a search uses together."""
 
     clauses: tuple[int, ...]
     machines: Machines
@@ -42,13 +42,13 @@ class Taken:
         return self.most_codes - 1 if self.clauses else 1
 
     def zero_bonus(self) -> Floats:
-        """Nothing for any state of any counter. # [M, T, N]"""
+        """Zeros for every state of every counter. # [M, T, N]"""
         return np.zeros(self.machines.following.shape[:3])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guide:
-    """What guides a search: for every prefix, an upper bound of what is left."""
+    """The guide of a search: for every prefix, an upper bound of the rest."""
 
     future: Floats  # the best completions, by the places of the structure
     bonus: Floats  # [M, T, N] what counters can still bring after token t, by state; 0 where completions alone bound
@@ -57,10 +57,10 @@ class Guide:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Searched:
-    """What a search came to."""
+    """The result of a search."""
 
     came: int  # FOUND, NONE or TOO_MANY
     value: float
-    bound: float  # no output that was given up is worth more
+    bound: float  # upper bound of dropped outputs
     nodes: int
     labels: Ids  # [T]

@@ -30,7 +30,7 @@ Priced = tuple[Expr, float]  # what a clause says, and what breaking it once cos
 
 
 class Prefix(NamedTuple):
-    """Labels of the first variables of the order, and what they are worth."""
+    """Labels of the first variables of the order, and their value."""
 
     value: float
     labels: tuple[int, ...]
@@ -45,11 +45,11 @@ class Prefixes:
     rest: Floats  # [n + 1] the most that variables from a place on can add
     pairs: tuple[tuple[tuple[int, Floats], ...], ...]  # of each place: the place of another before it, and their scores
     clauses: tuple[tuple[Priced, ...], ...]  # of each place: those that speak of its variable
-    constant: float  # penalties of what no output avoids; inf where that is hard
+    constant: float  # unavoidable penalties; inf for hard clauses
 
     @classmethod
     def of(cls, scores: Sequence[Floats], both: Pairs, clauses: Sequence[Priced], constant: float) -> Prefixes:
-        """Along an order that soon brings together what belongs together."""
+        """Along an order in which connected variables follow each other."""
         order = _order(len(scores), [*map(set, both), *(variables(says) for says, _ in clauses)])
         place = {variable: p for p, variable in enumerate(order)}
         pairs: list[list[tuple[int, Floats]]] = [[] for _ in order]
@@ -77,19 +77,19 @@ class Prefixes:
 
     def beam(self, width: int) -> Reached:
         """The best `width` prefixes of each length."""
-        kept, lost, nodes = [self.first] if self.constant < math.inf else [], -math.inf, 0
+        prefixes, lost, nodes = [self.first] if self.constant < math.inf else [], -math.inf, 0
         for _ in self.order:
-            longer = [more for prefix in kept for more in self.longer(prefix)]
+            longer = [more for prefix in prefixes for more in self.longer(prefix)]
             nodes += len(longer)
             longer.sort(key=lambda prefix: (-prefix.value, prefix.labels))  # all of one length: the rest adds the same
             lost = max([lost, *(self.bound(prefix) for prefix in longer[width : width + 1])])
-            kept = longer[:width]
-        if not kept:
+            prefixes = longer[:width]
+        if not prefixes:
             return Reached(None, -math.inf, lost, nodes)
-        return Reached(self.output(kept[0]), kept[0].value, max(kept[0].value, lost), nodes)
+        return Reached(self.output(prefixes[0]), prefixes[0].value, max(prefixes[0].value, lost), nodes)
 
     def best_first(self, most_nodes: int | None) -> tuple[Reached, bool]:
-        """A*: the best output and True, or what bounds every output and False when out of prefixes."""
+        """A*: the best output and True; or, if the prefixes are used up, an upper bound and False."""
         most_nodes = MOST_NODES if most_nodes is None else most_nodes
         first, nodes = self.first, 0
         # the best bound first, of equal ones the longest prefix
@@ -111,7 +111,7 @@ class Prefixes:
         return Prefix(-self.constant, ())
 
     def bound(self, prefix: Prefix) -> float:
-        """No completion is worth more."""
+        """An upper bound of all completions."""
         return prefix.value + float(self.rest[len(prefix.labels)])
 
     def longer(self, prefix: Prefix) -> Iterator[Prefix]:
@@ -143,7 +143,7 @@ class Prefixes:
 
 
 def _order(count: int, scopes: Sequence[set[int]]) -> tuple[int, ...]:
-    """Always the variable that shares most pairs and clauses with those before it; ties go to the first."""
+    """The next variable is the one that shares most pairs and clauses with the previous ones; ties go to the first."""
     shared = [0] * count
     left, order = dict.fromkeys(range(count)), []
     of: list[list[set[int]]] = [[scope for scope in scopes if v in scope] for v in left]

@@ -1,7 +1,7 @@
 """Searches of a lattice: over its layers, exact or as a beam; best first; and over prefixes that read their clauses as
 they go, for clauses with too many states to list.
 
-A guide bounds what is left after a prefix: completions without counters, or such as know what counters want.
+A guide bounds the rest after a prefix: completions without counters, or completions that take counters into account.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FIRST_WIDTH = 16  # nodes per token of the narrow passes: wider ones prove littl
 EVERYTHING = 1 << 60
 MOST_PUT = 1_000_000  # on the heap of a best-first search
 FIRST_NODES = 4096  # room is made for more as they are needed
-Key = tuple[Node, tuple[State, ...]]  # where a prefix stands, and what is left of each clause
+Key = tuple[Node, tuple[State, ...]]  # the node of a prefix, and the residual of each clause
 
 
 def plain_guide(chain: Lattice, taken: Taken) -> Guide:
@@ -36,7 +36,7 @@ def plain_guide(chain: Lattice, taken: Taken) -> Guide:
 
 
 def tight_guide(chain: Lattice, taken: Taken, *, floor: float = -math.inf, steps: int = STEPS) -> Guide:
-    """Completions that know what counters want; `floor` is the value of some output, if one is known."""
+    """Completions that take counters into account; `floor` is the value of some output, if one is known."""
     guide = chain.tighten(taken, floor=floor + chain.constant, steps=steps)
     return replace(guide, bound=guide.bound - chain.constant)
 
@@ -50,9 +50,9 @@ def search(
     floor: float = -math.inf,
     most_nodes: int = MOST_NODES,
 ) -> Reached:
-    """The best output under some clauses, or one of the best where a layer is limited to `width` nodes.
+    """The best output under some clauses, or a good one if layers are limited to `width` nodes.
 
-    What is worth less than `floor` may be left out; raises `Intractable` where there are more than `most_nodes` nodes.
+    Outputs with a value below `floor` may be ignored; raises `Intractable` if there are more than `most_nodes` nodes.
     """
     if chain.constant == math.inf:
         return Reached(None, -math.inf, -math.inf, 0)
@@ -69,10 +69,10 @@ def search(
 def best_under(
     chain: Lattice, taken: Taken, *, floor: float = -math.inf, most_nodes: int = MOST_NODES, width: int = FIRST_WIDTH
 ) -> Reached:
-    """The best output under some clauses; `labels` is None where no output obeys them.
+    """The best output under some clauses; `labels` is None if no output obeys them.
 
-    A narrow pass is often a proof. Else completions are tightened, a second narrow pass tries again with them, and a
-    pass without limit drops only what cannot reach what was found.
+    A narrow pass is often a proof. Otherwise completions are tightened, a second narrow pass uses them, and a pass
+    without limit drops only prefixes that cannot reach the value found.
     """
     narrow = search(chain, taken, width=width, floor=floor, most_nodes=most_nodes)
     if _proved(narrow):
@@ -102,7 +102,7 @@ def beam_over(chain: Lattice, taken: Taken, *, width: int = WIDTH, look_ahead: b
 
 
 def beam_bound(chain: Lattice, reached: Reached, *, look_ahead: bool = True) -> float:
-    """No output is worth more, by what a beam gave up; without look-ahead its ranks bound nothing."""
+    """An upper bound of all outputs, from the prefixes dropped by a beam; without look-ahead there is no bound."""
     if reached.lost == -math.inf:
         return reached.value
     bound = chain.plain()[1]
@@ -114,7 +114,7 @@ def beam_bound(chain: Lattice, reached: Reached, *, look_ahead: bool = True) -> 
 def best_first(
     chain: Lattice, taken: Taken, *, guide: Guide | None = None, most_nodes: int = MOST_PUT
 ) -> tuple[Reached, bool]:
-    """The best output under some clauses and True, or what bounds every output and False when out of nodes."""
+    """The best output under some clauses and True; or, if the nodes are used up, an upper bound and False."""
     if chain.constant == math.inf:
         return Reached(None, -math.inf, -math.inf, 0), True
     guide = plain_guide(chain, taken) if guide is None else guide

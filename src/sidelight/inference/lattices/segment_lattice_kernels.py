@@ -1,6 +1,6 @@
-"""Dynamic programs over segmentations whose segments and transitions have scores of their own at every place.
+"""Dynamic programs over segmentations whose segments and transitions have different scores at every position.
 
-Where a prefix stands after token t is one of these places:
+After token t, a prefix is in one of these states:
 
     e < E           a segment has ended: its label, and whether that was its first token or (of runs) whether it is as
                     long as can be; both decide what may follow and what the last token reads as
@@ -23,7 +23,7 @@ from sidelight.core.kernels import kernel
 class SegmentParts(NamedTuple):
     """The scores of segments, and how segments read as token labels."""
 
-    totals: Floats  # [T, M, L] by last token, length − 1 and label; −inf where there is no such segment
+    totals: Floats  # [T, M, L] by last token, length − 1 and label; −inf if there is no such segment
     links: Floats  # [T, E, L] of a segment of label l that begins at token t after an end; at token 0 all rows alike
     ends: Ids  # [L, M] the end that a segment makes, by label and length − 1
     reads: Ids  # [E] the label of the last token before an end
@@ -63,7 +63,7 @@ def folded(parts: SegmentParts, tokens: Floats, edges: Floats) -> tuple[Floats, 
 
 @kernel
 def completions(parts: SegmentParts) -> Floats:
-    """The best that can follow each place after token t. # [T, 1, E + M L]
+    """The best completion of each state after token t. # [T, 1, E + M L]
 
     Places E + d L + l are segments of label l whose (d + 1)-th token is t; what they come to, themselves and all.
     """

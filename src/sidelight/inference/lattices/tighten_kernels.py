@@ -1,12 +1,11 @@
-"""Completions that know what counters want, by Lagrangian relaxation: both sides agree on classes of labels.
+"""Completions that take counters into account, by Lagrangian relaxation: both sides agree on classes of labels.
 
     max_y A(y) + Σ_m B_m(y)  ≤  max_y [A(y) − Σ_m λ_m(y)] + Σ_m max_path [B_m + λ_m]      for every λ_m(t, class)
 
-Both sides are dynamic programs from the back, so the bound also holds for what is left after any prefix: the completion
-of the structure (a chain, or segments) at scores less λ, plus for each counter the best that its state can still bring
-at rewards λ (Komodakis, Paragios and Tziritas 2007 for the relaxation; here it guides a search that is exact).
-Subgradient steps after Polyak.
-A counter of a sum has one multiplier, for its total; any other has one per token and class.
+Both sides are backward dynamic programs, so the bound also holds for the rest after any prefix: the completion of the
+structure (a chain, or segments) with scores minus λ, plus, for each counter, the best that its state can still add with
+rewards λ (Komodakis, Paragios and Tziritas 2007 for the relaxation; here it guides a search that is exact). Subgradient
+steps after Polyak. A counter of a sum has one multiplier, for its total; any other has one per token and class.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def _shift(tokens: Floats, edges: Floats, rewards: Floats, places: Ids, ids: Ids
 
 @kernel
 def _solved(tokens: Floats, edges: Floats, triple: Floats, parts: SegmentParts, labels: Ids) -> tuple[Floats, float]:
-    """Completions and the value of the best output of a chain, or of segmentations where there are parts of these."""
+    """Completions and the value of the best output of a chain, or of segmentations if there are segment parts."""
     if parts.totals.shape[0] == 0:
         ahead = completions(tokens, edges, triple)
         return ahead, best_path(tokens, edges, triple, ahead, labels)
@@ -63,7 +62,7 @@ def _solved(tokens: Floats, edges: Floats, triple: Floats, parts: SegmentParts, 
 def _prospects(
     following: Ids, degrees: Ids, sizes: Ints, widths: Ids, price: float, rewards: Floats, out: Floats
 ) -> float:
-    """The best that a counter can still bring after token t, by state: out [T, N]; returns that of the whole."""
+    """The best that a counter can still add after token t, by state: out [T, N]; returns the total."""
     length = rewards.shape[0]
     out[length - 1, :] = 0.0
     for t in range(length - 1, -1, -1):
@@ -88,16 +87,16 @@ def _counter_path(
     s = 0
     for t in range(rewards.shape[0]):
         top = -np.inf
-        chosen = 0
+        choice = 0
         for c in range(widths[t]):
             value = rewards[t, c] + prospects[t, following[t, s, c]]
             if degrees[t, s, c] > 0:
                 value -= price * degrees[t, s, c]
             if value > top:
                 top = value
-                chosen = c
-        out[t] = chosen
-        s = following[t, s, chosen]
+                choice = c
+        out[t] = choice
+        s = following[t, s, choice]
 
 
 @kernel

@@ -1,8 +1,8 @@
-"""Two models that are to agree, slot by slot, on the outputs of the same inputs (thesis Eq. 4.9, Algorithm 9).
+"""Agreement of two models, slot by slot, on the outputs of the same inputs (thesis Eq. 4.9, Algorithm 9).
 
-Each choice of a slot makes a link, or none; links are what both models can speak of: "token t has label l", or "word i
-is aligned to word j", which both directions of an alignment say by choices of other slots. With scores s₁ and s₂ and
-the links u of an output,
+Each choice of a slot makes a link, or none. Links are statements that both models share: "token t has label l", or
+"word i is aligned to word j", which the two directions of an alignment express by choices of different slots. With
+scores s₁ and s₂ and the links u of an output,
 
     max_{q₁, q₂}  Σ_k E_{q_k}[s_k] + γ H(q_k)       so that   E_{q₁}[u] = E_{q₂}[u].
 
@@ -11,10 +11,10 @@ Its dual has one multiplier λ per link, a bonus +λ of the first model's choice
     γ > 0   min_λ  γ log Σ exp((s₁ + λ·u) / γ) + γ log Σ exp((s₂ − λ·u) / γ)     smooth; by L-BFGS over all inputs
     γ = 0   min_λ  max (s₁ + λ·u) + max (s₂ − λ·u)                               by subgradient steps, input by input
 
-(as printed, the algorithm has the signs of q₁ and q₂ the other way round, which moves away from agreement). For γ = 0,
-where both best outputs have the same links, they are the best of s₁ + s₂ among all pairs that agree: that is proved by
-the equality of both sides. Where multipliers end without agreement, the dual value is a bound of what any such pair
-can have (dual decomposition; Rush, Sontag, Collins and Jaakkola 2010). Spaces need `best` for γ = 0, sums for γ > 0.
+(the printed algorithm has the opposite signs of q₁ and q₂, which moves away from agreement). For γ = 0, if both best
+outputs have the same links, they are the best of s₁ + s₂ among all pairs that agree: primal and dual values are equal.
+If there is no agreement at the end, the dual value is an upper bound for all such pairs (dual decomposition; Rush,
+Sontag, Collins and Jaakkola 2010). Spaces need `best` for γ = 0, sums for γ > 0.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class Side(NamedTuple):
         return sums.raised(self.space, self.scores, self.bonus(multipliers))
 
     def expected(self, shares: Floats, count: int) -> Floats:
-        """How much of each link the choices of slots [T, K] make. # [links]"""
+        """The expected amount of each link, given the shares of choices [T, K]. # [links]"""
         linked = self.links >= 0
         totals: Floats = np.bincount(self.links[linked], weights=shares[linked], minlength=count).astype(np.float64)
         return totals
 
-    def made(self, labels: Ids, count: int) -> Floats:
-        """Which links an output makes. # [links]"""
+    def link_counts(self, labels: Ids, count: int) -> Floats:
+        """The links of an output. # [links]"""
         links = self.links[np.arange(len(labels)), labels]
         return np.bincount(links[links >= 0], minlength=count).astype(np.float64)
 
@@ -139,7 +139,7 @@ def agreed_outputs(first: Side, second: Side, *, max_rounds: int = 200, n_jobs: 
             space, scores = side.raised(sign * multipliers)
             sides.append(space.best(scores, n_jobs=n_jobs))
         values = sides[0].values + sides[1].values
-        apart = first.made(sides[0].labels, count) - second.made(sides[1].labels, count)
+        apart = first.link_counts(sides[0].labels, count) - second.link_counts(sides[1].labels, count)
         norms = np.bincount(owners[owners >= 0], weights=(apart * apart)[owners >= 0], minlength=size)
         if rounds == 1:
             levels = LEVEL * (1.0 + np.abs(values))
@@ -158,7 +158,7 @@ def agreed_outputs(first: Side, second: Side, *, max_rounds: int = 200, n_jobs: 
 
 
 def _count(first: Side, second: Side) -> int:
-    """How many links there are; raises `ValueError` where both sides have not as many inputs."""
+    """The number of links; raises `ValueError` if the sides have different numbers of inputs."""
     if len(first.space.starts) != len(second.space.starts):
         raise ValueError("both sides must have the same inputs")
     return 1 + int(max(first.links.max(initial=-1), second.links.max(initial=-1)))

@@ -1,17 +1,17 @@
-"""Methods that search what has been folded: dynamic programming, A*, and a beam.
+"""Search methods on folded problems: dynamic programming, A*, and a beam.
 
-Local clauses are in the scores. By dynamic programming, every other clause of a sequence that is taken into account
-multiplies the states of the lattice by those of its counter (Chang 2011, 3.1.2, leaves the choice of inference open):
-only reachable states are visited, and a first narrow pass finds a value that prunes the exact one. Of variables, every
-other clause is a table (elimination).
+Local clauses are in the scores. In dynamic programming, every other clause of a sequence multiplies the states of the
+lattice by those of its counter (Chang 2011, 3.1.2, leaves the choice of inference open). Only reachable states are
+visited, and a first narrow pass finds a value that prunes the exact pass. For variables, every other clause is a table
+(elimination).
 
-A* is exact, and quick where the best completion without counters is nearly right: its heuristic is the best completion
-of a prefix without counters, an upper bound of what the rest is worth, found for all prefixes by one Viterbi from the
-back (of variables: what each can add at most). With `fold` it knows local clauses.
+A* is exact, and fast if the best completion without counters is nearly right. Its heuristic is the best completion of a
+prefix without counters, an upper bound of the rest, computed for all prefixes by one backward Viterbi pass (for
+variables: the maximum that each can add). With `fold` it includes local clauses.
 
-A beam keeps the best `width` prefixes of each length, with the violations that no completion can avoid charged. With a
-look-ahead, prefixes are ranked by their value plus that of their best completion without counters, which also bounds
-what was given up: an output that is worth as much is proved the best.
+A beam keeps the best `width` prefixes of each length, including their unavoidable violations. With look-ahead, prefixes
+are ranked by their value plus that of their best completion without counters. This also bounds the dropped prefixes: an
+output with at least this value is proved optimal.
 """
 
 from __future__ import annotations
@@ -28,52 +28,52 @@ from sidelight.inference.problem import RuledProblem, Solution
 
 
 def dynamic(
-    problem: RuledProblem, *, names: Sequence[str] = (), given: Folded | None = None, most_nodes: int | None = None
+    problem: RuledProblem, *, names: Sequence[str] = (), folding: Folded | None = None, most_nodes: int | None = None
 ) -> Solution:
-    """The best output, with all clauses taken in at once; `given` is the folded problem, where it is known.
+    """The best output, with all clauses used at once; `folding` is the folded problem, if available.
 
-    Raises `Infeasible` where no output obeys the hard clauses and `Intractable`, naming rules, where there are too many
+    Raises `Infeasible` if no output obeys the hard clauses and `Intractable`, with the rules, if there are too many
     states.
     """
-    given = folded(problem, names=names) if given is None else given
-    reached = given.under(given.counters, most_nodes=most_nodes)
+    folding = folded(problem, names=names) if folding is None else folding
+    reached = folding.under(folding.counters, most_nodes=most_nodes)
     if reached.labels is None:
         raise no_output(problem, names)
     labels = tuple(reached.labels.tolist())
-    return Solution(labels, reached.value, reached.value, True, given.method, len(given.says), reached.nodes)
+    return Solution(labels, reached.value, reached.value, True, folding.method, len(folding.says), reached.nodes)
 
 
 def a_star(
     problem: RuledProblem,
     *,
     names: Sequence[str] = (),
-    given: Folded | None = None,
+    folding: Folded | None = None,
     most_nodes: int | None = None,
     fold: bool = True,
     tighten: int = 0,
     at_limit: Literal["raise", "beam"] = "raise",
 ) -> Solution:
-    """The best output; `given` is the folded problem, where it is known.
+    """The best output; `folding` is the folded problem, if available.
 
-    Completions know local clauses with `fold`, and others too after some steps that `tighten` them (`tighten_kernels`).
-    Out of nodes it raises `Intractable`, or with `at_limit="beam"` gives what beam search finds, with the bound that A*
-    has proved. Raises `Infeasible` where no output obeys the hard clauses.
+    Completions include local clauses with `fold`, and others too after steps that `tighten` them (`tighten_kernels`).
+    If the nodes are used up, it raises `Intractable`, or with `at_limit="beam"` returns the result of beam search, with
+    the bound proved by A*. Raises `Infeasible` if no output obeys the hard clauses.
     """
-    given = folded(problem, names=names, fold=fold) if given is None else given
-    reached, complete = given.best_first(given.counters, most_nodes=most_nodes, tighten=tighten)
+    folding = folded(problem, names=names, fold=fold) if folding is None else folding
+    reached, complete = folding.best_first(folding.counters, most_nodes=most_nodes, tighten=tighten)
     if complete:
         if reached.labels is None:
             raise no_output(problem, names)
-        return _solution(reached, reached.value, "A*", len(given.says), reached.nodes)
+        return _solution(reached, reached.value, "A*", len(folding.says), reached.nodes)
     if at_limit == "raise":
         raise Intractable(f"A* needs more than {reached.nodes:,} nodes; give it more, or use another method")
-    beam, _ = given.beam(width=WIDTH)
+    beam, _ = folding.beam(width=WIDTH)
     if beam.labels is None:
         raise Intractable(
             f"A* needs more than {reached.nodes:,} nodes, and beam search found no output that obeys the rules"
         )
     bound = min(beam.lost, reached.lost)
-    return _solution(beam, bound, "A*, then beam search", len(given.says), reached.nodes + beam.nodes)
+    return _solution(beam, bound, "A*, then beam search", len(folding.says), reached.nodes + beam.nodes)
 
 
 def _solution(result: Reached, bound: float, method: str, taken_in: int, nodes: int) -> Solution:
@@ -87,18 +87,18 @@ def beam(
     problem: RuledProblem,
     *,
     names: Sequence[str] = (),
-    given: Folded | None = None,
+    folding: Folded | None = None,
     width: int = WIDTH,
     look_ahead: bool = True,
 ) -> Solution:
-    """A good output; `exact` only where that is proved. `given` is the folded problem, where it is known.
+    """A good output; `exact` only if this is proved. `folding` is the folded problem, if available.
 
-    Raises `Infeasible` where no output obeys the hard clauses, and `Intractable` where the beam ran into a dead end.
+    Raises `Infeasible` if no output obeys the hard clauses, and `Intractable` if the beam ran into a dead end.
     """
     if width < 1:
         raise ValueError(f"a beam is at least 1 wide, not {width}")
-    given = folded(problem, names=names) if given is None else given
-    reached, method = given.beam(width=width, look_ahead=look_ahead)
+    folding = folded(problem, names=names) if folding is None else folding
+    reached, method = folding.beam(width=width, look_ahead=look_ahead)
     if reached.labels is None:
         hard = [clause for clause in problem.clauses if clause.hard]
         if reached.lost == -math.inf or not legal(problem, hard):
@@ -106,4 +106,4 @@ def beam(
         raise Intractable(f"a beam of {width} found no legal output; widen it, or use another method")
     exact = reached.value >= reached.lost - slack(reached.lost)
     labels = tuple(reached.labels.tolist())
-    return Solution(labels, reached.value, reached.lost, exact, method, len(given.says), reached.nodes)
+    return Solution(labels, reached.value, reached.lost, exact, method, len(folding.says), reached.nodes)

@@ -1,9 +1,8 @@
-"""Inference with rules by what is exact and cheapest.
+"""Inference with rules by the cheapest exact method.
 
-"auto" folds all local clauses into the scores and decodes; penalties are not negative, so an output that breaks nothing
-else is the best. What it breaks is taken in as counters (of variables: as tables), and so on until nothing more is
-broken. Where counters need too many states, A* and then an integer program take over. The solution says which method
-gave it.
+"auto" folds all local clauses into the scores and decodes; penalties are not negative, so an output that breaks no
+other clause is the best. Broken clauses are added as counters (for variables: as tables), until nothing more is broken.
+If counters need too many states, A* and then an integer program are used. The solution records the method.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from sidelight.inference.problem import RuledProblem, Solution
 Method = Literal["auto", "dynamic", "a_star", "beam", "ilp", "lp", "lagrangian"]
 
 OTHER_NAMES = {"elimination": "dynamic", "program": "ilp", "relaxation": "lp"}
-ON_FOLDED = ("dynamic", "a_star", "beam")  # methods that can share what has been lowered
+ON_FOLDED = ("dynamic", "a_star", "beam")  # methods that can share a folded problem
 
 
 def solve(
@@ -30,30 +29,30 @@ def solve(
     *,
     method: Method = "auto",
     names: Sequence[str] = (),
-    given: Folded | None = None,
+    folding: Folded | None = None,
     most_states: int = MOST_STATES,
     beam_width: int = WIDTH,
 ) -> Solution:
-    """The best output of a problem, or a good one where the method is not exact (`Solution.exact`).
+    """The best output of a problem, or a good one if the method is not exact (`Solution.exact`).
 
-    Raises `Infeasible`, naming the rules in conflict, where no output is legal; a method that is asked for by name
-    raises `Intractable` rather than leave the problem to another. `names` are those of the rules, `given` is the
+    Raises `Infeasible`, with the conflicting rules, if no output is legal; a method that is asked for by name
+    raises `Intractable` rather than leave the problem to another. `names` are those of the rules, `folding` is the
     folded problem where it is known.
     """
     method = check_method(method)
     if method == "auto":
-        return _auto(problem, names, given, most_states)
+        return _auto(problem, names, folding, most_states)
     if not problem.length:  # without variables there is nothing to search
-        return dynamic(problem, names=names, given=given)
+        return dynamic(problem, names=names, folding=folding)
     if method == "beam":
-        return beam(problem, names=names, given=given, width=beam_width)
-    if given is not None and method in ON_FOLDED:
-        return _solver(method)(problem, names=names, given=given)
+        return beam(problem, names=names, folding=folding, width=beam_width)
+    if folding is not None and method in ON_FOLDED:
+        return _solver(method)(problem, names=names, folding=folding)
     return _solver(method)(problem, names=names)
 
 
 def check_method(method: str) -> Method:
-    """The method of a name; raises `DataError` where there is none of this name.
+    """The method of a name; raises `DataError` if there is none of this name.
 
     >>> check_method("ilp"), check_method("program")
     ('ilp', 'ilp')
@@ -85,10 +84,10 @@ def _solver(method: str) -> Callable[..., Solution]:
             return solve_lagrangian
 
 
-def _auto(problem: RuledProblem, names: Sequence[str], given: Folded | None, most_states: int) -> Solution:
-    given = folded(problem, names=names) if given is None else given
+def _auto(problem: RuledProblem, names: Sequence[str], folding: Folded | None, most_states: int) -> Solution:
+    folding = folded(problem, names=names) if folding is None else folding
     try:
-        solution = solve_lazily(given, most_states=most_states)
+        solution = solve_lazily(folding, most_states=most_states)
     except Intractable:
         return _solver("ilp")(problem, names=names)
     if solution is None:

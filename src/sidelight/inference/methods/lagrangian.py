@@ -1,18 +1,18 @@
 """Inference with rules by Lagrangian relaxation (Held and Karp 1971; Guignard and Kim 1987; Rush and Collins 2012).
 
-Local clauses are folded into the scores. The others become rows over the structure's columns and bounded columns x of
-their own (violations, reified parts):   A y + B x <= b.   With multipliers λ >= 0 (free for equations)
+Local clauses are folded into the scores. The others become rows over the structure's columns and their own bounded
+columns x (violations, reified parts):   A y + B x <= b.   With multipliers λ >= 0 (free for equations)
 
     L(λ) = b·λ + max_y (score(y) − λ·A y) + max_x (−cost·x − λ·B x)      bounds every output's value from above
 
-where the first maximum is the structure's own (a Viterbi whose edges have scores of their own at every place;
-elimination, or each variable and each pair by itself with rows that tie them) and the second takes each x by itself.
-Every output on the way is tried. Where the best of them is worth the bound, that is a proof; else the better bound and
-output are returned as what they are.
+where the first maximum is that of the structure (a Viterbi with different edge scores at every position; elimination,
+or each variable and each pair separately with rows that connect them) and the second treats each x separately. Every
+output found is evaluated. If the value of the best one equals the bound, it is proved optimal; otherwise the best bound
+and output are returned without a proof.
 
 L is convex, with the subgradient b − A c at its maximum c. So steps follow Polyak, (L(λ) − target) / ‖direction‖²,
-where the target is the best value found so far, halved where the bound does not improve, along the subgradient
-deflected away from the last direction (Camerini, Fratta and Maffioli 1975).
+where the target is the best value so far; steps are halved if the bound does not improve. The direction is the
+subgradient, deflected away from the last direction (Camerini, Fratta and Maffioli 1975).
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Ascent(ABC):
         return self.best is not None and self.bound - self.value <= CLOSE * max(1.0, abs(self.value))
 
     def solution(self, clauses: int) -> Solution:
-        """The best output met, with the bound; raises `Intractable` where none was met."""
+        """The best output met, with the bound; raises `Intractable` if none was met."""
         if self.best is None:
             raise Intractable(f"no legal output was met in {self.steps} steps; use another method of inference")
         bound = self.value if self.closed else self.bound
@@ -151,7 +151,7 @@ def _deflection(excess: Floats, last: Floats) -> float:
 def solve_lagrangian(problem: RuledProblem, *, names: Sequence[str] = (), most_steps: int = MOST_STEPS) -> Solution:
     """The best output met, and a bound; exact where both agree.
 
-    Raises `Infeasible`, naming the rules in conflict, where no output is legal; `Intractable` where none was met.
+    Raises `Infeasible`, with the conflicting rules, if no output is legal; `Intractable` if none was met.
     """
     search = _Search(folded(problem, names=names))
     if not search.possible:

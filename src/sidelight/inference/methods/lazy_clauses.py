@@ -1,7 +1,7 @@
 """The best output of a problem with as few clauses as possible.
 
-Penalties are not negative, so the best output under some clauses bounds the best under all, and is it where it breaks
-no other clause. What it breaks is taken in, and so on until nothing more is broken.
+Penalties are not negative, so the best output under some clauses bounds the best under all, and equals it if it breaks
+no other clause. Broken clauses are added until nothing more is broken.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from sidelight.inference.lattices.searches import STEPS
 from sidelight.inference.problem import Solution
 
 MOST_STATES = 2_000_000  # states of dynamic programming, all tokens together, before A* is tried …
-STATES_A_TOKEN = 16  # … or so many a token, of long inputs
+STATES_A_TOKEN = 16  # … or this many per token, for long inputs
 
 
 def solve_lazily(
     problem: Folded, *, most_states: int | None = None, needed: list[int] | None = None
 ) -> Solution | None:
-    """The best output, taking in only clauses that would be broken; None where no output is legal.
+    """The best output, using only clauses that would be broken; None if no output is legal.
 
-    The clauses that were taken in are added to `needed`. Raises `Intractable` where neither dynamic programming nor A*
-    can do it.
+    The clauses that were used are added to `needed`. Raises `Intractable` if neither dynamic programming nor A*
+    succeeds.
     """
     if most_states is None:
         most_states = max(MOST_STATES, STATES_A_TOKEN * problem.length)

@@ -1,14 +1,14 @@
 """Inference with rules by integer programming (Roth and Yih 2005).
 
 The columns z of labels, and those of pairs that are scored together, are the structure's (`sequence_program`,
-`factors`), whose rows say which points are outputs; rules bring rows and columns of their own. Local
-clauses are folded into the gains. The others are taken in only when the best output without them breaks them: leaving
-out a clause never lowers the best value, so the first output that breaks nothing is the best. Each time the linear
-relaxation is solved first, and is enough where it is whole.
+`factors`), whose rows define which points are outputs; rules add their own rows and columns. Local clauses are folded
+into the gains. The others are added only if the best output without them breaks them: leaving out a clause never lowers
+the best value, so the first output that breaks nothing is the best. Each time the linear relaxation is solved first; if
+its solution is integral, it is sufficient.
 
-The relaxation without "whole" is a method of its own. Its value is never below the best output's. Where its point is
-whole, that is the best output; else an output is made of it (the best by the columns of labels, the best by the scores
-of what the point uses, by a search that follows the columns of labels), and the best legal one is kept, without a
+The relaxation alone is a separate method. Its value is never below that of the best output. If its point is integral,
+it is the best output. Otherwise outputs are derived from it (the best by the columns of labels, the best by the scores
+of the used columns, and a search that follows the columns of labels), and the best legal one is returned, without a
 proof.
 """
 
@@ -37,9 +37,9 @@ MOST_COLUMNS = 5_000_000  # a program of more takes gigabytes before it is solve
 def solve_program(
     problem: RuledProblem, *, names: Sequence[str] = (), lazy: bool | None = None, seconds: float = math.inf
 ) -> Solution:
-    """The best output under rules; `names` are those of the rules. `lazy` is the structure's, unless it is given.
+    """The best output under rules; `names` are the names of the rules. `lazy` defaults to that of the structure.
 
-    Raises `Infeasible`, naming the rules in conflict, where there is none; `Intractable` where the time is up before
+    Raises `Infeasible`, with the conflicting rules, if there is none; `Intractable` if the time is up before
     any output is found.
     """
     folded_problem = folded(problem, names=names)
@@ -66,7 +66,7 @@ def solve_program(
             if optimum.point is not None:
                 labels = labels_of(optimum.point, columns)
         if bound == -math.inf:
-            raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
+            raise infeasible(problem.clauses, lambda subset: feasible(problem, subset), names)
         left = [k for k in folded_problem.counters if k not in counters]
         broken = list(folded_problem.broken(labels, left) if lazy else left)
         if not broken:
@@ -83,7 +83,7 @@ def solve_program(
 
 
 def _best(problem: Folded, program: LinearProgram, taken: Sequence[int], seconds: float) -> Optimum:
-    """The best whole point: that of the relaxation, where it is whole."""
+    """The best integral point: that of the relaxation, if it is integral."""
     optimum = solve(program, integer=False)
     if optimum.point is None or _whole(optimum, problem, taken):
         return optimum
@@ -91,7 +91,7 @@ def _best(problem: Folded, program: LinearProgram, taken: Sequence[int], seconds
 
 
 def _whole(optimum: Optimum, problem: Folded, taken: Sequence[int]) -> bool:
-    """Whether a point of the relaxation is an output that is worth as much under the clauses that are taken in."""
+    """Whether a point of the relaxation is an output with the same value under the clauses in use."""
     assert optimum.point is not None
     if not is_whole(optimum.point, problem.columns):
         return False
@@ -137,21 +137,21 @@ def labels_of(point: Floats, columns: InputColumns) -> Ids:
 def solve_relaxation(problem: RuledProblem, *, names: Sequence[str] = ()) -> Solution:
     """The output of the linear relaxation, and its bound.
 
-    Raises `Infeasible`, naming the rules in conflict, where there is no output; `Intractable` where none is found.
+    Raises `Infeasible`, with the conflicting rules, if there is no output; `Intractable` if none is found.
     """
     folded_problem = folded(problem, names=names)
     optimum = Optimum(None, -math.inf, -math.inf, 0)
     if folded_problem.constant < math.inf:
         optimum = solve(lowered(folded_problem), integer=False)
     if optimum.point is None:
-        raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
+        raise infeasible(problem.clauses, lambda subset: feasible(problem, subset), names)
     candidates = [labels_of(optimum.point, folded_problem.columns)]
     if not is_whole(optimum.point, folded_problem.columns):
         candidates += _rounded(folded_problem, optimum.point[: folded_problem.columns.offsets[-1]])
     value, labels = max((problem.value(known), known) for known in (tuple(one.tolist()) for one in candidates))
     if value == -math.inf:
         if not feasible(problem, problem.clauses):
-            raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
+            raise infeasible(problem.clauses, lambda subset: feasible(problem, subset), names)
         raise Intractable("the linear relaxation has no legal output near it; use the integer program")
     exact = optimum.value <= value + CLOSE * max(1.0, abs(value))
     return Solution(

@@ -6,9 +6,9 @@ tied by
     Σ_l z[0, l] = 1     Σ_j e[t, i, j] = z[t−1, i]     Σ_i e[t, i, j] = z[t, j]
                         Σ_k f[t, i, j, k] = e[t−1, i, j]     Σ_i f[t, i, j, k] = e[t, j, k]
 
-whose corners are the labelings, so that only z (and the columns that rules bring) must be whole numbers.
+whose vertices are the labelings, so only z (and the columns of rules) must be integers.
 
-Of a segmentation, the columns for rules are those of a chain of token labels:
+For a segmentation, the columns for rules are those of a chain of token labels:
 
     z[t, k], e[t, i, j]    token t has label k; tokens t − 1 and t have labels i and j       (what rules speak of)
     a[t, d, l]             a segment of d + 1 tokens and label l ends with token t
@@ -16,13 +16,13 @@ Of a segmentation, the columns for rules are those of a chain of token labels:
 
     Σ_l b[0, 0, l] = 1     Σ_e b[t, e, l] = Σ_d a[t + d, d, l]     Σ a[t, d, l] over what ends as e = Σ_l b[t + 1, e, l]
 
-is a flow from the first token to the last, so its corners are the segmentations. What a token is covered by follows
-from what covers the token before, less what ends there, plus what begins here:
+is a flow from the first token to the last, so its vertices are the segmentations. The cover of a token follows from the
+cover of the previous token, minus the segments that end there, plus those that begin here:
 
     z[t, first] = Σ_e b[t, e, l]     z[t, inside] = z[t − 1, first] + z[t − 1, inside] − Σ_d a[t − 1, d, l]
 
-(where first and inside are one label, the sum of both), and so for pairs. That takes 3 entries for each column a, where
-rows that list the segments over a token would take as many as a segment has tokens.
+(if first and inside are the same label, the sum of both), and likewise for pairs. This takes 3 entries for each column
+a, whereas rows that list the segments over a token would take one entry per token of the segment.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from sidelight.spaces.highs import LinearProgram
 
 
 def chain_program(tokens: Floats, edges: Floats, triple: Floats | None = None) -> LinearProgram:
-    """The program of a chain without rules; what scores rule out is fixed at 0.
+    """The program of a chain without rules; columns excluded by scores are fixed at 0.
 
     `tokens` [T, L] have the scores of the start and the end added; `edges` are [T, L, L], of which the first is not
     read, or [L, L] for all tokens alike; `triple` is [L, L, L].
@@ -134,7 +134,7 @@ class _Ties:
 
 
 def segment_program(parts: SegmentParts, labels: int, *, constant: float = 0.0) -> LinearProgram:
-    """The program of segmentations that read as so many token labels; what scores rule out is fixed at 0."""
+    """The program of segmentations with this number of token labels; columns excluded by scores are fixed at 0."""
     (length, most, size), kinds = parts.totals.shape, parts.links.shape[1]
     shapes = (length, labels), (length - 1, labels, labels), (length, most, size), (length, kinds, size)
     counts = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])

@@ -16,7 +16,7 @@ from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_scaled_kernels import ExpMoves, Room, empty_moves, exp_scores_into, room_for
 from sidelight.spaces.chains.chain_sum_kernels import sequence_beliefs
 
-GROWTH = 1.05  # of a step size that worked
+GROWTH = 1.05  # growth of a successful step size
 TRIES = 12  # halvings in one visit
 
 
@@ -29,16 +29,16 @@ class Potentials(NamedTuple):
     rates: Floats  # [N] η
 
     def state(self) -> tuple[dict[str, float], dict[str, Floats]]:
-        """Numbers and arrays that hold everything."""
+        """The complete state as numbers and arrays."""
         return {}, self._asdict()
 
     def stored(self, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Potentials:
-        """Such a state, instead of this one."""
+        """The potentials restored from such a state."""
         return Potentials(*(array_like(arrays, name, mine, finite=False) for name, mine in self.state()[1].items()))
 
 
 class SequenceParts(NamedTuple):
-    """What a distribution over the labelings of one sequence, or its beliefs, are made of."""
+    """The parts of a distribution over the labelings of one sequence, or of its beliefs."""
 
     tokens: Floats  # [longest, L]
     moves: Floats  # [L, L]
@@ -112,7 +112,7 @@ def _add_closed(potentials: SequenceParts, closed: Floats, transition: Floats, s
 def _beliefs_of(count: int, closed: Floats, potentials: SequenceParts, work: Work, beliefs: SequenceParts) -> float:
     """The log-sum of a distribution given by its potentials; beliefs take the potentials of tokens and become its own.
 
-    Those of edges are not made: they are those of the first and the last token.
+    Beliefs of edges are not computed: they are those of the first and the last token.
     """
     transition, start, end, exp_moves, room, gathered = work
     moves, size = beliefs.moves, closed.shape[1]

@@ -91,7 +91,7 @@ class ChainDuals:
         return kernels.Potentials(tokens, moves, edges, np.full(count, FIRST_RATE))
 
     def settled(self, potentials: kernels.Potentials) -> tuple[Floats, float]:
-        """w(α) and D(α), computed afresh."""
+        """w(α) and D(α), recomputed."""
         features, space = self.terms.chain()
         prices = self.terms.prices
         starts, size = space.starts, features.layout.n_labels
@@ -133,9 +133,9 @@ class ChainDuals:
         return 0.5 * inner(weights, weights) + inner(self.terms.prices, losses)
 
     def sweep(self, order: Ints, potentials: kernels.Potentials, weights: Floats) -> tuple[float, int]:
-        """Visit the examples in this order; returns by how much D rose, and how many trials were thrown away.
+        """Visit the examples in this order; returns the increase of D, and the number of rejected trial steps.
 
-        Each visit halves the example's step size until D rises, and lets it grow a little afterwards. `weights` must be
+        Each visit halves the example's step size until D rises, and then increases it a little. `weights` must be
         those of the potentials; they are not changed.
         """
         online, v = self.online, self.online.vector(weights)
@@ -160,11 +160,11 @@ class SharedPotentials:
     known: tuple[Floats, float] | None = None  # w(α) and D(α) of these potentials, once computed
 
     def state(self) -> tuple[dict[str, float], dict[str, Floats]]:
-        """Numbers and arrays that hold everything."""
+        """The complete state as numbers and arrays."""
         return {"depth": self.depth, "rate": self.rate}, {"direction": self.direction}
 
     def stored(self, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> SharedPotentials:
-        """Such a state, instead of this one."""
+        """The potentials restored from such a state."""
         depth, rate = number_of(numbers, "depth"), number_of(numbers, "rate", low=0.0)
         return SharedPotentials(array_like(arrays, "direction", self.direction), depth, rate)
 
@@ -213,7 +213,7 @@ class BatchDuals:
         return 0.5 * inner(weights, weights) + inner(terms.prices, losses)
 
     def sweep(self, order: Ints, potentials: SharedPotentials, weights: Floats) -> tuple[float, int]:
-        """One step for all examples (their order is of no matter); η is halved until D rises, and then grows."""
+        """One step for all examples (in any order); η is halved until D rises, and then increased."""
         _, dual = self.settled(potentials)
         for wasted in range(TRIES):
             rate = potentials.rate

@@ -1,4 +1,4 @@
-"""The order in which online learners go through examples that lie in blocks, of which few are in memory at a time."""
+"""The order of examples for online learners, if examples are in blocks of which few are in memory at a time."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Whole epochs of stochastic gradient descent on the likelihood of chains, inside one kernel.
 
-The weights are w = scale · v, so that the regulariser's pull on all of them is one multiplication. v is laid out for
-speed: the head of the layout (start, end, transition, dense), then a padded row of labels for every attribute that was
-seen with many of them, then the other pairs.
+The weights are w = scale · v, so that the regulariser needs one multiplication. v is arranged for speed: the head of
+the layout (start, end, transition, dense), then a padded row of labels for every attribute that was seen with many of
+them, then the other pairs.
 """
 
 from __future__ import annotations

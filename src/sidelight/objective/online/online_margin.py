@@ -1,7 +1,7 @@
 """Whole epochs of block-coordinate Frank–Wolfe over chains and classes, inside one kernel.
 
-Every example keeps the outputs that were its worst, with their dual variables (`KnownOutputs`), instead of the vector
-of weights w_i that they make: outputs are small, and each can give its share to another one.
+Every example stores its worst outputs so far, with their dual variables (`KnownOutputs`), instead of the resulting
+weight vector w_i: outputs are small, and weight can move from one to another.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ChainBlocks:
 
     @property
     def outputs(self) -> int:
-        """How many outputs are known in all."""
+        """The total number of known outputs."""
         return int(self.known.counts.sum())
 
     def evaluate(self, weights: Floats) -> tuple[Floats, Floats]:
@@ -131,7 +131,7 @@ class ChainBlocks:
         return dict(self.known._asdict())
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up such arrays; raises `ModelFileError` where they make no sense."""
+        """Take up such arrays; raises `ModelFileError` if they make no sense."""
         self.known = stored_outputs(arrays, self.data.starts, self.layout.n_labels)
 
 

@@ -83,7 +83,7 @@ def _mira_epoch(
     labels = np.empty(k * most, np.int32)
     gram = np.empty(k * k)
     alphas = np.empty(k)
-    zero: Any = np.int64(0)  # as a number of its own it would compile everything once more
+    zero: Any = np.int64(0)  # a separate type would compile everything again
     moved = 0
     for i in order:
         length = starts[i + 1] - starts[i]
@@ -213,7 +213,7 @@ def _arow_epoch(
 
 
 class Clock(NamedTuple):
-    """Where a run stands. The weights are scale · u with scale = shrink / (λ steps), so that a step costs no more than
+    """The state of a run. The weights are scale · u with scale = shrink / (λ steps), so that a step costs no more than
     the features of one example; see `solvers.subgradient`."""
 
     steps: float = 0.0

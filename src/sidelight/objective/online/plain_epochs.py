@@ -1,8 +1,8 @@
 """Epochs of online learners over outputs of any structure: an inference for every example, and a sparse step.
 
-The steps are those of the kernels for first-order chains (`online`, `online_steps`), which are many times faster; the
-solvers take either. What an example has to say is asked of its term: the best output of score, or of score plus cost,
-and the slope Φ(x, ŷ) − Φ(x, y) and cost of an output.
+The steps are those of the kernels for first-order chains (`online`, `online_steps`), which are many times faster;
+solvers can use either. The term of an example provides the best output by score, or by score plus cost, and the slope
+Φ(x, ŷ) − Φ(x, y) and the cost of an output.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online.online_steps import FLAT, MOST_STEPS, PRECISE, Clock, loss_slope
 from sidelight.spaces import Cost, sums
 
-ALONE = np.zeros(1, dtype=np.int64)  # the number of an example in a batch of its own
+ALONE = np.zeros(1, dtype=np.int64)  # the number of an example in a batch of one
 
 
 class Slope(NamedTuple):
@@ -159,7 +159,7 @@ def subgradient_epoch(
 
 
 def _slope(one: TargetTerms, output: Ids) -> Slope:
-    """What an output of the one example has."""
+    """The slope and the cost of an output of the example."""
     cuts = one.cuts(Worst(np.zeros(1), output), ALONE)
     return Slope(cuts.slopes.indices, cuts.slopes.values, float(cuts.offsets[0]))
 

@@ -68,7 +68,7 @@ class PartPerceptron:
         return moved
 
     def plain_epoch(self, order: Ints) -> int:
-        """The same, an inference at a time."""
+        """The same, with one inference at a time."""
         task, moved = self._task, 0
         scores, guess = np.empty_like(self.fixed), np.zeros(len(self.fixed), dtype=np.int32)
         for number, i in enumerate(order.tolist()):
@@ -88,7 +88,7 @@ class PartPerceptron:
 
 
 class Task(NamedTuple):
-    """What a pass looks at and moves, as kernels take it."""
+    """The data and weights of a pass, in the form for kernels."""
 
     starts: Ints  # [N + 1]
     tokens: TokenFeatures
@@ -182,7 +182,9 @@ def _score(task: Task, i: int, scores: Floats) -> None:
 
 @kernel
 def _update(task: Task, i: int, guess: Ids, number: int) -> int:
-    """Move the weights by what is right less what was guessed; gives the number of slots that it was for."""
+    """Add the features of the right output minus those of the guess to the weights; returns the number of slots that
+    differ.
+    """
     indptr, indices, values, _ = task.tokens
     weights, totals, targets, place = task.weights, task.totals, task.targets, task.place
     step, clock = task.importance[i], task.clock + number

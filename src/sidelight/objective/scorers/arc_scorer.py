@@ -51,8 +51,8 @@ class ArcScorer(LinearFeatures):
         threads(run, shards(self.tokens.starts), n_jobs=self.n_jobs)
         return SlotScores(scores)
 
-    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
-        return kernels.tree_differences(self.tokens, wanted)
+    def counts(self, differences: Differences, n_jobs: int | None) -> SparseRows:
+        return kernels.tree_differences(self.tokens, differences)
 
     def add_gradient(self, weights: Floats, parts: SlotBeliefs, gradient: Floats) -> None:
         """gradient += expected features."""

@@ -116,8 +116,8 @@ class ChainScorer(LinearFeatures):
     def scores(self, weights: Floats) -> LinearScores:
         return scores(self.rows, self.layout, weights)
 
-    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
-        return difference_rows(self.rows, self.layout, wanted, n_jobs=n_jobs)
+    def counts(self, differences: Differences, n_jobs: int | None) -> SparseRows:
+        return difference_rows(self.rows, self.layout, differences, n_jobs=n_jobs)
 
     def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
         return summed_differences(self.rows, self.layout, plus, minus, scales)

@@ -48,8 +48,8 @@ class PairScorer(LinearFeatures):
         threads(run, shards(self.strings.starts), n_jobs=self.n_jobs)
         return SlotScores(scores)
 
-    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
-        return kernels.pair_differences(self.strings, wanted)
+    def counts(self, differences: Differences, n_jobs: int | None) -> SparseRows:
+        return kernels.pair_differences(self.strings, differences)
 
     def add_gradient(self, weights: Floats, parts: SlotBeliefs, gradient: Floats) -> None:
         """gradient += expected features."""

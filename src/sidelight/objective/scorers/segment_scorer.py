@@ -48,11 +48,11 @@ class SegmentScorer(LinearFeatures):
     def scores(self, weights: Floats) -> LinearSegmentScores:
         return segment_scores(self.rows, self.segments, self.layout, weights)
 
-    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
-        cut, empty = self.reading.cut, Segments(wanted.minus, np.empty(0, np.uint8))
-        plus = cut(self.rows.starts, wanted.plus)[0]
-        minus = cut(self.rows.starts, wanted.minus)[0] if len(wanted.minus) else empty
-        return segment_differences(self.rows, self.segments, self.layout, wanted, plus, minus, n_jobs=n_jobs)
+    def counts(self, differences: Differences, n_jobs: int | None) -> SparseRows:
+        cut, empty = self.reading.cut, Segments(differences.minus, np.empty(0, np.uint8))
+        plus = cut(self.rows.starts, differences.plus)[0]
+        minus = cut(self.rows.starts, differences.minus)[0] if len(differences.minus) else empty
+        return segment_differences(self.rows, self.segments, self.layout, differences, plus, minus, n_jobs=n_jobs)
 
 
 def segment_batch(

@@ -36,8 +36,8 @@ class SlotScorer(LinearFeatures):
     def scores(self, weights: Floats) -> SlotScores:
         return SlotScores(self.rows.dot(weights).reshape(-1, self.n_labels))
 
-    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
-        which, plus, minus, scales, thresholds = wanted
+    def counts(self, differences: Differences, n_jobs: int | None) -> SparseRows:
+        which, plus, minus, scales, thresholds = differences
         rows = [self._difference(int(i), plus, minus, *pair) for i, *pair in zip(which, scales, thresholds)]
         lengths = offsets_of([len(indices) for indices, _ in rows])
         indices = np.concatenate([np.zeros(0, np.int32), *(indices for indices, _ in rows)]).astype(np.int32)

@@ -51,8 +51,8 @@ class VariableScorer(LinearFeatures):
     def scores(self, weights: Floats) -> VariableScores:
         return variable_scores(self.rows, self.layout, weights)
 
-    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
-        return variable_differences(self.rows, self.variables, self.layout, wanted)
+    def counts(self, differences: Differences, n_jobs: int | None) -> SparseRows:
+        return variable_differences(self.rows, self.variables, self.layout, differences)
 
     def add_gradient(self, weights: Floats, parts: VariableBeliefs, gradient: Floats) -> None:
         """gradient += expected features."""
@@ -107,16 +107,16 @@ def attribute_scorer(
     return VariableScorer(rows, variables, VariableLayout(tuple(sizes), (), len(names.places)))
 
 
-def named_attributes(given: Any) -> Mapping[str, float]:
-    """The attributes of a variable with their values; raises `DataError` where they are neither names nor numbers.
+def named_attributes(features: Any) -> Mapping[str, float]:
+    """The attributes of a variable with their values; raises `DataError` if they are neither names nor numbers.
 
     >>> named_attributes(["word=on", "short"])
     {'word=on': 1.0, 'short': 1.0}
     """
-    attributes = given if isinstance(given, Mapping) else None
-    if attributes is None and is_listed(given) and all(isinstance(name, str) for name in given):
-        attributes = dict.fromkeys(given, 1.0)
+    attributes = features if isinstance(features, Mapping) else None
+    if attributes is None and is_listed(features) and all(isinstance(name, str) for name in features):
+        attributes = dict.fromkeys(features, 1.0)
     if attributes is None or not all(isinstance(name, str) and is_number(value) for name, value in attributes.items()):
-        problem = f"the features of a variable are {shown(given)}"
+        problem = f"the features of a variable are {shown(features)}"
         raise DataError(problem, remedy="give a list of names, {name: number}, or an array of numbers")
     return attributes

@@ -1,1 +1,1 @@
-"""One file per reading of a rule: truth, dynamic programs, linear programs, beliefs, penalties."""
+"""One file per lowering of a rule: truth, dynamic programs, linear programs, beliefs, penalties."""

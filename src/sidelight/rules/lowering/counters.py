@@ -1,6 +1,6 @@
 """Clauses for dynamic programming over a chain.
 
-A clause is lowered by what it speaks of:
+A clause is lowered according to its variables:
 
     nothing           a constant degree
     one token         a degree per label, added to the token's scores: a hard one drops labels
@@ -8,7 +8,7 @@ A clause is lowered by what it speaks of:
     anything else     a *counter*: a finite automaton that reads (previous label, label) token by token and charges
                       degrees as they become unavoidable
 
-Degrees are whole numbers, without penalties, so what is lowered stays good while penalties are learned.
+Degrees are whole numbers, without penalties, so lowered clauses remain valid while penalties are learned.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from sidelight.rules.expr import Every, Expr
 from sidelight.rules.lowering.residuals import DONE, Reading, Root, Signs, State, Sum
 from sidelight.rules.lowering.tables import local_degrees, span
 
-FREE = 1 << 40  # the state of sums that cannot miss a bound any more
-NEVER = 1 << 41  # a bound that is not there, with its sign
+FREE = 1 << 40  # the state of sums that can no longer miss a bound
+NEVER = 1 << 41  # a missing bound, with its sign
 
 
 @inline_kernel
 def _settle(total: int, low: int, high: int, least: int, most: int) -> tuple[int, int]:
-    """The state of a sum when between `least` and `most` is still to come, and the degree that it cannot avoid."""
+    """The state of a sum if the rest is between `least` and `most`, and the unavoidable degree."""
     degree = 0
     if low > -NEVER and low - total > most:
         degree = low - total - most
@@ -55,10 +55,10 @@ def sum_states(
     degrees: Ids,  # out [T, N, C]
     sizes: Ints,  # out [T + 1]
 ) -> bool:
-    """The states of low ≤ Σ_t gain_t(previous label, label) ≤ high; whether N of them were enough.
+    """The states of low ≤ Σ_t gain_t(previous label, label) ≤ high; returns whether N of them were enough.
 
-    They are those of `residuals.Sum`: the sum so far, moved to the edge of what the rest can mend once a violation is
-    unavoidable, and one state for all sums that can no longer miss a bound.
+    They are the states of `residuals.Sum`: the sum so far (once a violation is unavoidable, moved to the nearest value
+    that the rest can repair), and one state for all sums that can no longer miss a bound.
     """
     length = counts.shape[0]
     room = following.shape[1]
@@ -72,8 +72,8 @@ def sum_states(
     slots = 4
     while slots < 2 * room:
         slots *= 2
-    place = np.zeros(slots, np.int64)  # of a sum among the states, by its hash
-    stamp = np.full(slots, -1, np.int64)  # the token at which a place was written
+    place = np.zeros(slots, np.int64)  # position of a sum among the states, by its hash
+    stamp = np.full(slots, -1, np.int64)  # the token at which a position was written
     sizes[0] = 1
     for t in range(length):
         size = 0
@@ -108,7 +108,7 @@ MOST_CELLS = 1 << 26  # of one counter: tokens times states times classes, eight
 
 @kernel
 def charged(classes: Classes, which: Ids, following: Ids, degrees: Ids, labels: Ids) -> int:
-    """What an automaton charges on a known path."""
+    """The degree that an automaton charges on a known path."""
     state = 0
     total = 0
     previous = 0
@@ -122,7 +122,7 @@ def charged(classes: Classes, which: Ids, following: Ids, degrees: Ids, labels: 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counter:
-    """An automaton over a chain; its one state before the first token is 0, and so is the one after the last."""
+    """An automaton over a chain; it has one state, 0, before the first token and after the last one."""
 
     classes: Classes  # [K, L, L] the class of (previous label, label), by table
     which: Ids  # [T] the table of each token; at token 0 its rows are alike
@@ -134,7 +134,7 @@ class Counter:
 
     @property
     def states(self) -> int:
-        """The most states that are distinguished at one place."""
+        """The maximum number of states at one position."""
         return int(self.sizes.max())
 
     def degree(self, labels: Ids) -> int:
@@ -182,11 +182,11 @@ class Piece:
 
     @property
     def is_made(self) -> bool:
-        """Whether its counter is there already."""
+        """Whether its counter has already been made."""
         return self._counter is not None
 
     def counter(self, *, name: str = "a rule", most_states: int = MOST_STATES) -> Counter:
-        """The automaton of this clause, made when it is first needed; raises `Intractable` naming the rule."""
+        """The automaton of this clause, made on first use; raises `Intractable` with the name of the rule."""
         if self._counter is None:
             self._counter = counter(self.says, self.length, self.n_labels, name=name, most_states=most_states)
         return self._counter
@@ -195,7 +195,8 @@ class Piece:
 def counter(
     expression: Expr, length: int, n_labels: int, *, name: str = "a rule", most_states: int = MOST_STATES
 ) -> Counter:
-    """The automaton of a clause; raises `Intractable`, naming the rule, where it has more than `most_states` states.
+    """The automaton of a clause; raises `Intractable`, with the name of the rule, if it has more than `most_states`
+    states.
 
     >>> from sidelight.rules.words import count
     >>> from sidelight.rules.output import Domain, symbolic_labels
@@ -222,7 +223,7 @@ def counter(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Alphabet:
-    """What a clause tells apart at each token."""
+    """The classes of label pairs that a clause distinguishes at each token."""
 
     classes: Classes  # [K, L, L]
     which: Ids  # [T] the table of each token
@@ -230,7 +231,7 @@ class _Alphabet:
 
     @property
     def widths(self) -> Ids:
-        """How many classes there are. # [T]"""
+        """The number of classes. # [T]"""
         return np.array([len(signs) for signs in self.signs], dtype=np.int32)[self.which]
 
 
@@ -284,7 +285,7 @@ def _counter_of_root(root: Root, alphabet: _Alphabet, most_states: int) -> Count
     states: list[State] = [root.initial()]
     for t, k in enumerate(alphabet.which.tolist()):
         signs = alphabet.signs[k]
-        if signs == [()]:  # nobody listens: every state stays what it is
+        if signs == [()]:  # no part uses this token: states do not change
             rows.append([[(i, 0)] for i in range(len(states))])
             sizes.append(len(states))
             continue
@@ -313,7 +314,7 @@ def _counter_of_root(root: Root, alphabet: _Alphabet, most_states: int) -> Count
 
 
 def _sort_pairs(tables: list[Ints], classes: Classes) -> list[Signs]:
-    """Pairs of labels that say the same get one class; the signs of each class, rising."""
+    """Equivalent pairs of labels get one class; returns the signs of each class, sorted."""
     if not tables:
         return [()]
     if len(tables) == 1:

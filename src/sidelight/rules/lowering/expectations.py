@@ -1,17 +1,17 @@
-"""What rules ask of beliefs: bounds on expectations over labels and neighbouring pairs (thesis Eq. 4.4, 4.6).
+"""Rules as constraints on beliefs: bounds on expectations over labels and neighbouring pairs (thesis Eq. 4.4, 4.6).
 
 A clause becomes rows φ over the columns of tokens and edges such that an output obeys it exactly where φ(y) <= b. A
-belief q, which may be spread over many outputs, is then asked for
+belief q, which may be spread over many outputs, must then satisfy
 
     E_q[φ_r] <= b_r + share_r · ξ_g,   ξ_g >= 0,   at the price ρ_g ξ_g        (hard: without ξ)
 
-What a hard clause says of one token or one pair rules columns out; what a soft one says of them has an expected degree
-that is a sum over columns, so it costs ρ per unit of belief and needs no row. E_q[φ] <= b is implied by "q gives no
-weight to outputs that break the clause", and is weaker: counts are asked for on average.
+A hard clause about one token or one pair excludes columns. A soft clause about them has an expected degree that is a
+sum over columns, so it costs ρ per unit of belief and needs no row. E_q[φ] <= b is implied by "q gives no weight to
+outputs that break the clause", but is weaker: counts must hold only on average.
 
-A clause without such rows, as "two A ask for a B" has none, is read by its *counter*, the automaton that finds its
-degree: a hard one rules out the outputs that break it, a soft one costs ρ times its expected degree. Sums are then
-taken over labels and states of counters (`inference.expected_states`).
+A clause without such rows, such as "two A require a B", is lowered to its *counter*, the automaton that computes its
+degree: a hard clause excludes the outputs that break it, a soft one costs ρ times its expected degree. Sums then range
+over labels and states of counters (`inference.expected`).
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from sidelight.rules.lowering.rows import LinearRows, Lowering, Signed
 from sidelight.rules.lowering.tables import truth_table
 
 HARD = -1  # the group of a row without ξ
-MOST_STATES = 400  # of counters times labels: what sums over both take grows with its square
+MOST_STATES = 400  # of counters times labels: the time of sums over both grows with its square
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowlessClause:
-    """A clause that has no rows."""
+    """A clause without rows."""
 
     clause: int
     counter: Counter
-    price: float  # ρ, infinite where it is hard
+    price: float  # ρ, infinite for a hard rule
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expectations:
-    """The reading of the clauses about one output."""
+    """The clauses about one output, lowered to expectations."""
 
-    ruled_out: Ints  # columns in which nothing may be believed, rising
+    ruled_out: Ints  # columns that must have no belief, ascending
     cost: Floats  # [columns] per unit of belief
     constant: float  # cost that cannot be avoided
     starts: Ints  # [R + 1] of the entries of a row φ
@@ -77,7 +77,7 @@ class Expectations:
         return slack
 
     def violation(self, means: Floats) -> float:
-        """By how much the worst hard row is broken."""
+        """The largest violation of a hard row."""
         hard = self.group == HARD
         return float(max(0.0, (means - self.bound)[hard].max(initial=0.0)))
 
@@ -89,7 +89,7 @@ class Expectations:
         return tuple(dict.fromkeys(self.names[k] for k in np.unique(clauses).tolist()))
 
     def only(self, rules: Collection[str]) -> Expectations:
-        """What hard clauses of some rules ask for, and nothing else."""
+        """Only the hard clauses of some rules."""
         mine = np.array([name in rules for name in self.names], np.bool_)
         rows = np.flatnonzero((self.group == HARD) & mine[self.clause])
         sizes = np.diff(self.starts)
@@ -118,7 +118,7 @@ def expectations(
 ) -> Expectations:
     """Read clauses as bounds on expectations; `names` are those of their rules.
 
-    Raises `Intractable`, naming the rule, where a clause has no rows and its counter too many states.
+    Raises `Intractable`, with the name of the rule, if a clause has no rows and its counter has too many states.
 
     >>> from sidelight.rules.columns import chain_columns
     >>> from sidelight.rules.expr import OneOf
@@ -145,7 +145,7 @@ def expectations(
 
 
 def _lowered(says: Sequence[Expr], penalties: Sequence[float], columns: InputColumns) -> tuple[Lowering, list[int]]:
-    """All clauses as rows, and the clauses of what is `local` among them."""
+    """All clauses as rows, and the clause of each `local` condition."""
     lowering = Lowering(columns, tight=True, auxiliary=False)
     local: list[int] = []
     for k, (expression, penalty) in enumerate(zip(says, penalties)):
@@ -176,7 +176,7 @@ def _counters(clause: int, expression: Expr, penalty: float, columns: InputColum
 
 
 def too_many_states(names: Sequence[str], length: int, size: int) -> Intractable:
-    """The error where sums over labels and states of counters would be too large."""
+    """The error if sums over labels and states of counters would be too large."""
     subject = f"the rule {names[0]} has" if len(names) == 1 else f"the rules {', '.join(names)} together have"
     return Intractable(
         f"{subject} no linear reading in expectations, and with {length} tokens and {size} labels more than "
@@ -194,7 +194,7 @@ def _read(
     outs: set[tuple[int, int]] = set()
     for clause, (expression, holds) in local:
         outs.update((clause, column) for column in _ruled_out(expression, holds, columns))
-    kept: list[tuple[int, float, ColumnForm, float, float, int]] = []  # group, share, φ, b, price, clause
+    bounds: list[tuple[int, float, ColumnForm, float, float, int]] = []  # group, share, φ, b, price, clause
     for r in range(len(rows.low)):
         entries = slice(int(rows.starts[r]), int(rows.starts[r + 1]))
         terms = {int(c): int(w) for c, w in zip(rows.columns[entries], rows.weights[entries])}
@@ -206,45 +206,45 @@ def _read(
                 continue
             form = ColumnForm({c: sign * w for c, w in own.items()})
             if slack is not None:
-                kept.append((slack, float(abs(terms[slack])), form, bound, float(rows.cost[slack]), clause))
+                bounds.append((slack, float(abs(terms[slack])), form, bound, float(rows.cost[slack]), clause))
             elif columns.bounds(form)[0] >= bound:
                 outs.update((clause, column) for column in _above_least(form, bound, columns))
             else:
-                kept.append((HARD, 0.0, form, bound, math.inf, clause))
-    kept.sort(key=lambda row: row[0])
-    slacks = list(dict.fromkeys(row[0] for row in kept if row[0] != HARD))
+                bounds.append((HARD, 0.0, form, bound, math.inf, clause))
+    bounds.sort(key=lambda row: row[0])
+    slacks = list(dict.fromkeys(row[0] for row in bounds if row[0] != HARD))
     numbers = {slack: g for g, slack in enumerate(slacks)}
     return Expectations(
         ruled_out=np.array(sorted({column for _, column in outs}), np.int64),
         cost=rows.cost[: columns.count],
         constant=rows.constant,
-        starts=np.cumsum([0, *(len(form.terms) for _, _, form, *_ in kept)]).astype(np.int64),
-        columns=np.array([c for _, _, form, *_ in kept for c in form.terms], np.int64),
-        weights=np.array([w for _, _, form, *_ in kept for w in form.terms.values()], np.float64),
-        bound=np.array([bound for _, _, _, bound, *_ in kept], np.float64),
-        group=np.array([HARD if slack == HARD else numbers[slack] for slack, *_ in kept], np.int64),
-        share=np.array([share for _, share, *_ in kept], np.float64),
-        price=np.array([next(row[4] for row in kept if row[0] == slack) for slack in slacks], np.float64),
+        starts=np.cumsum([0, *(len(form.terms) for _, _, form, *_ in bounds)]).astype(np.int64),
+        columns=np.array([c for _, _, form, *_ in bounds for c in form.terms], np.int64),
+        weights=np.array([w for _, _, form, *_ in bounds for w in form.terms.values()], np.float64),
+        bound=np.array([bound for _, _, _, bound, *_ in bounds], np.float64),
+        group=np.array([HARD if slack == HARD else numbers[slack] for slack, *_ in bounds], np.int64),
+        share=np.array([share for _, share, *_ in bounds], np.float64),
+        price=np.array([next(row[4] for row in bounds if row[0] == slack) for slack in slacks], np.float64),
         counted=np.array(counted, np.bool_),
         names=names,
-        clause=np.array([row[5] for row in kept], np.int64),
+        clause=np.array([row[5] for row in bounds], np.int64),
         outs=np.array(sorted(outs), np.int64).reshape(-1, 2),
     )
 
 
 def _ruled_out(expression: Expr, holds: bool, columns: InputColumns) -> list[int]:
-    """The columns of the labels, or pairs of labels, with which it is not as it must be."""
+    """The columns of the labels, or pairs of labels, that violate the expression."""
     scope = tuple(sorted(variables(expression)))
     sizes = [columns.size(variable) for variable in scope]
     wrong = np.flatnonzero(truth_table(expression, scope, sizes) != holds)
-    if not scope:  # known: nothing is possible, or nothing is asked
+    if not scope:  # known: impossible, or always satisfied
         return list(range(columns.size(0))) if len(wrong) else []
     place = columns.offsets[scope[0]] if len(scope) == 1 else columns.edges[scope[0], scope[1]]
     return [place + int(cell) for cell in wrong]
 
 
 def _above_least(form: ColumnForm, bound: float, columns: InputColumns) -> list[int]:
-    """Where a sum must be as small as it can be, the columns that would make it larger."""
+    """If a sum must be as small as possible, the columns that would make it larger."""
     if columns.bounds(form)[0] > bound:
         return list(range(columns.size(0)))
     heavier: list[int] = []

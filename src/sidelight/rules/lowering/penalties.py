@@ -1,11 +1,11 @@
-"""What breaking a rule should cost, learned by counting (Chang 2011, Algorithm 7).
+"""Penalties of rules, learned by counting (Chang 2011, Algorithm 7).
 
 Over labelled sequences with T tokens in all, a rule k that is broken v_k times has
 
     P(Ψ_k) = (v_k + s) / (T + 2 s)        ρ_k = log (1 − P(Ψ_k)) / P(Ψ_k)
 
-The thesis has no smoothing s: a rule that no labelled sequence breaks would then be hard by accident. A rule that is
-broken more often than not gets no penalty.
+The thesis has no smoothing s; without it, a rule that no labelled sequence breaks would become hard by accident. A rule
+that is broken more often than not has penalty 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SMOOTHING = 1.0
 def violation_counts(
     rules: Sequence[Rule], xs: Iterable[Any], ys: Iterable[Sequence[Any]], *, weights: Iterable[float] | None = None
 ) -> tuple[list[float], float]:
-    """How often each rule is broken by known outputs, and the tokens there are; both weighted.
+    """The number of violations of each rule by known outputs, and the number of tokens; both weighted.
 
     >>> from sidelight.rules.gallery import starts_with
     >>> violation_counts([starts_with("A")], [["x", "y"], ["z"]], [["B", "A"], ["A"]])
@@ -42,7 +42,7 @@ def violation_counts(
 
 
 def penalty_of(broken: float, tokens: float, *, smoothing: float = SMOOTHING) -> float:
-    """ρ of a rule that is broken so often.
+    """ρ of a rule with this number of violations.
 
     >>> round(penalty_of(0, 98), 3), penalty_of(9, 10)
     (4.595, 0.0)
@@ -58,7 +58,7 @@ def penalty_of(broken: float, tokens: float, *, smoothing: float = SMOOTHING) ->
 def penalties_of(
     rules: Sequence[Rule], xs: Sequence[Any], ys: Sequence[Sequence[Any]], *, smoothing: float = SMOOTHING
 ) -> list[float]:
-    """The penalty of every rule: its own, or what labelled sequences say of one that is to be learned."""
+    """The penalty of every rule: its own, or the one learned from labelled sequences."""
     if not any(rule.learned for rule in rules):
         return [math.inf if rule.penalty is None else rule.penalty for rule in rules]
     if not len(xs):
@@ -69,7 +69,7 @@ def penalties_of(
 def counted_penalties(
     rules: Sequence[Rule], broken: Sequence[float], tokens: float, *, smoothing: float = SMOOTHING
 ) -> list[float]:
-    """The penalty of every rule: its own, or that of a rule that was broken so often in so many tokens."""
+    """The penalty of every rule: its own, or the one learned from these counts."""
     return [
         penalty_of(count, tokens, smoothing=smoothing) if rule.penalty is None else rule.penalty
         for rule, count in zip(rules, broken)
@@ -77,5 +77,5 @@ def counted_penalties(
 
 
 def mixed(first: Sequence[float], second: Sequence[float], beta: float) -> list[float]:
-    """β of the one and the rest of the other, where both are finite (Algorithm 8, line 8)."""
+    """The mixture of two penalties, β and 1 − β, if both are finite (Algorithm 8, line 8)."""
     return [a if math.isinf(a) or math.isinf(b) else float(beta * a + (1.0 - beta) * b) for a, b in zip(first, second)]

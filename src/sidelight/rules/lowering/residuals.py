@@ -1,14 +1,14 @@
-"""What is left of a clause after each token: the states of its counter.
+"""The residual of a clause after each token: the states of its counter.
 
-A clause is read token by token. Pieces that speak of one token or of two neighbours are decided there and then, since
-dynamic programming knows both labels; what is left is a small value that says all that the rest depends on:
+A clause is read token by token. Parts about one token or two neighbours are decided immediately, since dynamic
+programming knows both labels. What remains is a small value on which the rest depends:
 
-    count, low ≤ Σ w_i [e_i] ≤ high   the bounds less what has been counted, forgotten once they cannot be missed
-    some, every                       what is left of the open parts; nothing once one of them settles it
+    count, low ≤ Σ w_i [e_i] ≤ high   the bounds minus the count so far; dropped once they cannot be missed
+    some, every                       the residuals of the open parts; none once one of them decides it
     y_s = y_t, far apart              the label of s
 
-Equal values are one state. The degree of a violation that can no longer be avoided is charged at once and the bound
-moved, so `count ≤ k` needs k + 1 states and not one per possible count.
+Equal values are one state. The degree of an unavoidable violation is charged at once and the bound is moved. So `count
+≤ k` needs k + 1 states, and not one per possible count.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from sidelight.core.arrays import Ints
 from sidelight.rules.expr import Between, Every, Expr, Not, Same, Some
 from sidelight.rules.lowering.tables import local_degrees, local_truths, span
 
-State = Any  # hashable; True and False are decided
+State = Any  # hashable; True and False mean decided
 DONE = True
-Signs = tuple[int, ...]  # what the pair of labels at a token says to each part that listens there
+Signs = tuple[int, ...]  # the values, at a token's pair of labels, of the tables that parts use there
 
 
 class Reading:
-    """The tables that the parts of one clause listen to, by token."""
+    """The tables used by the parts of one clause, by token."""
 
     def __init__(self, n_labels: int) -> None:
         self.n_labels = n_labels
         self.tables: defaultdict[int, list[Ints]] = defaultdict(list)  # token -> tables [L or 1, L or 1]
 
     def listen(self, t: int, table: Ints) -> int:
-        """The place of a new table among the signs of a token."""
+        """Register a table at a token; returns its position among the signs."""
         self.tables[t].append(table)
         return len(self.tables[t]) - 1
 
     def part(self, expression: Expr) -> Part:
-        """What follows a piece that is not local."""
+        """The part for an expression that is not local."""
         if isinstance(expression, Same):
             return FarSame(expression, self)
         if isinstance(expression, Not):
@@ -53,7 +53,7 @@ class Reading:
 
 
 class Part:
-    """A piece that is decided over several tokens; `first` and `last` are those at which it listens."""
+    """A part that is decided over several tokens, from `first` to `last`."""
 
     first: int
     last: int
@@ -62,12 +62,12 @@ class Part:
         raise NotImplementedError
 
     def step(self, state: State, t: int, signs: Signs) -> State:
-        """What is left after token t, or True or False once it is decided."""
+        """The residual after token t, or True or False once it is decided."""
         raise NotImplementedError
 
 
 class Negated(Part):
-    """The opposite of a part."""
+    """The negation of a part."""
 
     def __init__(self, part: Part) -> None:
         self.inner = part
@@ -94,12 +94,12 @@ class FarSame(Part):
 
     def step(self, state: State, t: int, signs: Signs) -> State:
         if t == self.first:
-            return (signs[self.places[t]],)  # never a bare number: 1 and True would be one state
+            return (signs[self.places[t]],)  # not a plain number: 1 and True would be the same state
         return state == (signs[self.places[t]],) if t == self.last else state
 
 
 class Junction(Part):
-    """Some or every: `stop` is the truth of one part that settles it."""
+    """Some or every: `stop` is the truth of a part that decides it."""
 
     def __init__(self, expression: Some | Every, reading: Reading) -> None:
         self.stop = isinstance(expression, Some)
@@ -107,7 +107,7 @@ class Junction(Part):
         self.parts: list[Part] = []
         for part in expression.parts:
             first, last = span(part)
-            if last - first <= 1:  # of one token or of two neighbours, or of none
+            if last - first <= 1:  # about one token, two neighbours, or none
                 t = max(last, 0)
                 table = local_truths(part, t, reading.n_labels) == self.stop
                 settled[t] = (settled[t] | table) if t in settled else table
@@ -138,7 +138,7 @@ class Junction(Part):
 
 
 class Sum(Part):
-    """low ≤ Σ weight · [part] ≤ high; a state is (low and high less what was counted, what is left of open parts)."""
+    """low ≤ Σ weight · [part] ≤ high; a state is (low and high minus the count, residuals of open parts)."""
 
     def __init__(self, expression: Between, reading: Reading) -> None:
         self.low, self.high = expression.low, expression.high
@@ -166,7 +166,7 @@ class Sum(Part):
         return self.low, self.high, tuple(part.initial() for _, part in self.parts)
 
     def _count(self, state: State, t: int, signs: Signs) -> tuple[int | None, int | None, State, int, int]:
-        """The bounds and open parts after token t, and the least and the most that is still to come."""
+        """The bounds and open parts after token t, and the least and the most that can still be added."""
         low, high, left = state
         place = self.places.get(t)
         gained = 0 if place is None else signs[place]
@@ -196,9 +196,9 @@ class Sum(Part):
         return True if low is None and high is None else (low, high, left)
 
     def advance(self, state: State, t: int, signs: Signs) -> tuple[State, int]:
-        """As `step` where the degree of violation counts: what is left, and what can no longer be avoided."""
+        """As `step`, with degrees: the residual, and the unavoidable degree."""
         low, high, left, least, most = self._count(state, t, signs)
-        if self.crossed:  # both sides may be missed at once: wait for the total
+        if self.crossed:  # both bounds may be missed: wait for the total
             assert low is not None and high is not None
             return ((low, high, left), 0) if t < self.last else (DONE, max(low, -high))
         degree = 0
@@ -212,7 +212,7 @@ class Sum(Part):
 
 
 class Root:
-    """The whole clause: what is left after a token, and the degree that is charged there."""
+    """The whole clause: the residual after a token, and the degree charged there."""
 
     def __init__(self, expression: Expr, reading: Reading) -> None:
         first, last = span(expression)
@@ -241,7 +241,7 @@ class Root:
 
 
 class RuleProgress:
-    """A clause that is read token by token without making its counter: for searches that meet few prefixes.
+    """A clause read token by token without making its counter, for searches that visit few prefixes.
 
     >>> from sidelight.rules.words import count
     >>> from sidelight.rules.output import Domain, symbolic_labels
@@ -259,11 +259,11 @@ class RuleProgress:
         self._tables = {t: [np.broadcast_to(one, shape).tolist() for one in own] for t, own in reading.tables.items()}
 
     def initial(self) -> State:
-        """Before the first token."""
+        """The state before the first token."""
         return self._root.initial()
 
     def advance(self, state: State, t: int, previous: int, label: int) -> tuple[State, int]:
-        """What is left after token t, and the violation that becomes unavoidable there."""
+        """The residual after token t, and the violation that becomes unavoidable there."""
         tables = self._tables.get(t)
         if tables is None or state is DONE:
             return state, 0

@@ -1,17 +1,17 @@
-"""What rules say, as linear rows with whole-number weights over 0/1 columns.
+"""Rules as linear rows with whole-number weights over 0/1 columns.
 
-Everything rests on one step, *require e unless u*: the form u is 0 or at least 1, and where it is not 0 nothing is
-asked. With f a form that is 1 where a part is true,
+Everything is built on one step, *require e unless u*: the form u is 0 or at least 1, and if it is not 0, e is not
+required. With f a form that is 1 where a part is true,
 
     f is a form                    f + u >= 1
-    every(f1, …, fn)               Σ f + n u >= n           one row; or n rows f + u >= 1 where rows are to be tight
+    every(f1, …, fn)               Σ f + n u >= n           one row; or n rows f + u >= 1 if rows should be tight
     some(f1, …, fn, e)             e unless u + Σ f
     low <= T <= high               T + (low − min T) u >= low,   T − (max T − high) u <= high
 
-A part that has no form gets a 0/1 column a of its own, with "e unless 1 − a" where only a = 1 must mean something,
-"not e unless a" where only a = 0 must, and both where both must (Plaisted and Greenbaum 1986). A soft clause is
-required unless its violation column v is 1, which costs the penalty; a total that is out of bounds pays for a column
-that counts by how much; what is a form by itself is paid for directly.
+A part without a form gets its own 0/1 column a, with "e unless 1 − a" if only a = 1 must have a meaning, "not e unless
+a" if only a = 0 must, and both if both must (Plaisted and Greenbaum 1986). A soft clause is required unless its
+violation column v is 1, which costs the penalty. A total out of bounds pays for a column that counts the distance. A
+clause that is itself a form is paid for directly.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from sidelight.errors import Intractable
 from sidelight.rules.columns import ColumnForm, InputColumns, degree_form, truth_form
 from sidelight.rules.expr import Between, Every, Expr, KnownValue, Not, OneOf, Same, Some
 
-MOST_ROWS = 256  # of one expression, where auxiliary columns are not allowed
-Signed = tuple[Expr, bool]  # an expression, and whether it or its opposite is meant
+MOST_ROWS = 256  # of one expression, if auxiliary columns are not allowed
+Signed = tuple[Expr, bool]  # an expression, and whether it or its negation is meant
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearRows:
-    """low <= A c <= high over all columns, auxiliary ones last, and what columns cost."""
+    """low <= A c <= high over all columns, auxiliary ones last, and the costs of columns."""
 
     starts: Ints  # [R + 1] row r has the entries starts[r] … starts[r + 1] − 1
     columns: Ints
@@ -50,8 +50,8 @@ class Lowering:
     """Collects rows of clauses, one by one.
 
     `tight`: more rows, with a better linear relaxation. `auxiliary=False`: only rows over the structure's own columns
-    (and violation columns), so that they can be read as expectations; raises `Intractable` where that cannot be. What
-    must be true of one variable or one pair, whatever else, is then kept in `local`, without a row.
+    (and violation columns), so that they can be used for expectations; raises `Intractable` if this is impossible.
+    Unconditional clauses about one variable or one pair are then stored in `local`, without a row.
 
     >>> from sidelight.rules.columns import columns_of
     >>> lowering = Lowering(columns_of([2, 2]))
@@ -73,7 +73,7 @@ class Lowering:
         self._reified: dict[int, tuple[Expr, int, set[bool]]] = {}
 
     def add(self, expression: Expr, penalty: float = math.inf) -> None:
-        """The next clause: required, or at a price per degree of violation."""
+        """Add a clause: required, or at a price per degree of violation."""
         self._clause += 1
         if penalty == math.inf:
             self._require((expression, True), ColumnForm())
@@ -180,24 +180,24 @@ class Lowering:
                 unless = unless.plus(self._literal(part, True))
             self._require(hard[-1], unless)
             return
-        for chosen in self._choices(hard):
+        for choice in self._choices(hard):
             others = unless
-            for part in chosen[:-1]:
+            for part in choice[:-1]:
                 form = self._form(part)
                 if form is None:
                     raise Intractable("it combines two conditions that have no linear reading together")
                 others = others.plus(form)
-            self._require(chosen[-1], others)
+            self._require(choice[-1], others)
 
     def _choices(self, hard: Sequence[Signed]) -> list[list[Signed]]:
-        """A disjunction of conjunctions, multiplied out; what cannot be opened stands last."""
-        chosen: list[list[Signed]] = [[]]
+        """A disjunction of conjunctions, multiplied out; parts that cannot be expanded come last."""
+        choices: list[list[Signed]] = [[]]
         for part in sorted(hard, key=lambda part: self._conjuncts(part) is None):
             options = self._conjuncts(part) or [part]
-            chosen = [[*before, option] for before in chosen for option in options]
-            if len(chosen) > MOST_ROWS:
+            choices = [[*before, option] for before in choices for option in options]
+            if len(choices) > MOST_ROWS:
                 raise Intractable(f"its linear reading takes more than {MOST_ROWS} rows")
-        return chosen
+        return choices
 
     def _conjuncts(self, what: Signed) -> list[Signed] | None:
         expression, holds = _plain(*what)
@@ -251,7 +251,7 @@ class Lowering:
         return form if form is None or holds else form.opposite()
 
     def _literal(self, what: Signed, positive: bool) -> ColumnForm:
-        """A 0/1 form: 1 only where the part is true (`positive`), or 0 only where it is false."""
+        """A 0/1 form: 1 only if the part is true (`positive`), or 0 only if it is false."""
         expression, holds = _plain(*what)
         form = truth_form(expression, self.columns)
         if form is None:
@@ -265,15 +265,15 @@ class Lowering:
             column = self.columns.count + len(self._upper)
             self._upper.append(1)
             self._reified[id(expression)] = expression, column, set()
-        _, column, said = self._reified[id(expression)]
+        _, column, meanings = self._reified[id(expression)]
         form = ColumnForm({column: 1})
-        if positive not in said:
-            said.add(positive)
+        if positive not in meanings:
+            meanings.add(positive)
             self._require((expression, positive), form.opposite() if positive else form)
         return form
 
     def _total(self, terms: tuple[tuple[int, Expr], ...], *, from_below: bool, from_above: bool) -> ColumnForm:
-        """Σ weight · [part], never too large where it must be at least something, never too small where at most."""
+        """Σ weight · [part]; never too large if it has a lower bound, and never too small if it has an upper bound."""
         sum_of_forms = ColumnForm()
         for weight, part in terms:
             for positive in {*([weight > 0] if from_below else []), *([weight < 0] if from_above else [])}:
@@ -290,7 +290,7 @@ class Lowering:
         return max(least, lower), min(most, upper)
 
     def _by_label(self, expression: Expr, holds: bool) -> list[Signed]:
-        """Two variables have, or have not, the same label, where the pair has no columns."""
+        """Two variables have, or do not have, the same label, for a pair without columns."""
         assert isinstance(expression, Same)
         first, second = expression.first, expression.second
         return [

@@ -1,11 +1,11 @@
 """Truth and degree of an expression for all labels of a few variables at once.
 
-An array has one axis per variable, in the order in which they are asked for; axes that a part does not speak of have
-length one and are broadcast. What takes a loop over outputs elsewhere is a handful of array operations here.
+An array has one axis per variable, in the requested order; axes of variables that a part does not use have length one
+and are broadcast. This replaces loops over outputs by a few array operations.
 
-A clause about one token, or two neighbours, is a table [previous label, label] with one row where the previous token
-does not matter. Such clauses cost dynamic programming nothing: they are added to the scores of labels, or of
-transitions at one place.
+A clause about one token, or two neighbours, is a table [previous label, label], with one row if the previous token does
+not matter. Such clauses are free for dynamic programming: they are added to the scores of labels, or of transitions at
+one position.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sidelight.rules.expr import Between, Every, Expr, KnownValue, Not, OneOf, S
 Truths = NDArray[Any]  # bool
 Axes = Mapping[int, int]  # of variables
 
-NOWHERE = (1 << 60, -1)  # the span of what speaks of no variable
+NOWHERE = (1 << 60, -1)  # the span of expressions without variables
 
 
 def truth_table(expression: Expr, variables: Sequence[int], sizes: Sequence[int]) -> Truths:
@@ -46,7 +46,7 @@ def local_truths(expression: Expr, t: int, n_labels: int) -> Truths:
 
 
 def local_degrees(expression: Expr, t: int, n_labels: int) -> Ints:
-    """The degree of violation, by the labels of tokens t − 1 and t: [1 or L, L], with L rows where both matter.
+    """The degree of violation, by the labels of tokens t − 1 and t: [1 or L, L], with L rows if both matter.
 
     >>> local_degrees(OneOf(3, (0, 2)), 3, 4)
     array([[0, 1, 0, 1]])
@@ -57,7 +57,7 @@ def local_degrees(expression: Expr, t: int, n_labels: int) -> Ints:
 
 
 def span(expression: Expr) -> tuple[int, int]:
-    """The first and the last variable that it speaks of."""
+    """The first and the last variable of an expression."""
     if isinstance(expression, OneOf):
         return expression.variable, expression.variable
     if isinstance(expression, Same):
@@ -151,7 +151,7 @@ def _same(first: int, second: int, sizes: tuple[int, ...]) -> tuple[Truths, Ints
 
 
 def _frozen(truths: Truths) -> tuple[Truths, Ints]:
-    """A table that is kept, and how much what it says is violated."""
+    """A cached table, with the degrees of violation."""
     degrees = np.logical_not(truths).astype(np.int64)
     truths.flags.writeable = degrees.flags.writeable = False
     return truths, degrees

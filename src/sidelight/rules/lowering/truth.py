@@ -1,8 +1,8 @@
-"""Truth and violation of an expression, for an output that is known in full or in part.
+"""Truth and violation of an expression, for a completely or partially known output.
 
-`labels[v]` is the number of the label of variable v, or −1 where it is open. What is open makes intervals: an
-expression lies between false and true, a total between two numbers. A bound on the degree for a prefix never falls as
-the prefix grows, which is what beam search and A* need.
+`labels[v]` is the number of the label of variable v, or −1 if it is open. Open variables lead to intervals: an
+expression is between false and true, a total between two numbers. A bound on the degree of a prefix never decreases as
+the prefix grows, as required by beam search and A*.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def truth(expression: Expr, labels: Sequence[int]) -> tuple[bool, bool]:
 
 
 def bounds(expression: Between, labels: Sequence[int]) -> tuple[int, int]:
-    """The least and the most that the total can be."""
+    """The minimum and the maximum of a total."""
     least = most = 0
     for weight, part in expression.terms:
         surely, possibly = truth(part, labels)

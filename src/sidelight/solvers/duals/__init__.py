@@ -1,1 +1,1 @@
-"""What margin solvers share: working sets of cuts, their products, and ascent in their duals."""
+"""Shared code of margin solvers: working sets of cuts, their products, and ascent in their duals."""

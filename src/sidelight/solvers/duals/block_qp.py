@@ -1,4 +1,4 @@
-"""The dual of a working set that is small enough for the Gram matrix of its cuts.
+"""The dual of a working set small enough for the Gram matrix of its cuts.
 
 The problem, over cuts j of blocks i:
 
@@ -7,12 +7,12 @@ The problem, over cuts j of blocks i:
 H holds the inner products of the slopes, b the offsets. The hinge has caps c_i = C_i and e_i = 0; the squared hinge has
 no caps and e_i = 1 / (2 C_i); one slack for all terms is one block with cap 1.
 
-Steps of two variables of a block (Platt 1999): from the one with the lowest slope of the dual that has weight, or
-rather from the one that promises most by second-order information (Fan, Chen and Lin 2005), to the one with the highest
-slope. What is left of the cap takes part as a variable with slope zero. Blocks are gone through in order, each until
-its slopes differ by at most the tolerance; done when a pass makes no step. Then the variables with weight, if they are
-not too many, are solved for exactly, as a linear system, and kept if they are a better feasible point: small steps
-converge slowly where cuts are nearly parallel.
+Steps change two variables of a block (Platt 1999). The receiving variable has the highest slope of the dual. The giving
+variable is chosen by second-order information (Fan, Chen and Lin 2005) among those with weight. The unused part of the
+cap counts as a variable with slope zero. Blocks are processed in order, each until its slopes differ by at most the
+tolerance; the method ends when a pass makes no step. Then the variables with weight, if there are not too many, are
+computed exactly as the solution of a linear system, and used if this is a better feasible point: small steps converge
+slowly if cuts are nearly parallel.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from sidelight.core.kernels import inner, inner_kernel, kernel
 from sidelight.features.rows import offsets_of
 
 MOST_STEPS = 1_000_000
-STEPS_OF_A_BLOCK = 200  # before the next block has its turn
-MOST_EXACT = 300  # variables with weight that are solved for as a linear system
+STEPS_OF_A_BLOCK = 200  # maximum steps before the next block
+MOST_EXACT = 300  # maximum variables with weight for the linear system
 NOBODY = -2
 
 
@@ -62,7 +62,7 @@ def _value(gram: Floats, offsets: Floats, blocks: Ints, eases: Floats, alphas: F
 
 
 def _exact(gram: Floats, offsets: Floats, blocks: Ints, caps: Floats, eases: Floats, alphas: Floats) -> Floats | None:
-    """The best point with the same variables at zero and the same caps reached, if it is feasible."""
+    """The best point with the same variables at zero and the same caps active, if it is feasible."""
     which = np.flatnonzero(alphas > 0.0)
     sums = np.bincount(blocks, alphas, minlength=len(caps))
     full = np.flatnonzero(sums >= caps * (1.0 - 1e-12))
@@ -100,7 +100,7 @@ def _quadratic(gram: Floats, alphas: Floats) -> float:
 def _slopes_of(
     gram: Floats, offsets: Floats, ptr: Ints, order: Ints, eases: Floats, alphas: Floats
 ) -> tuple[Floats, Floats]:
-    """The slope of the dual along every variable, and the sum of every block. # [J], [B]"""
+    """The slope of the dual for every variable, and the sum of every block. # [J], [B]"""
     size = alphas.shape[0]
     slopes = offsets.copy()
     sums = np.zeros(eases.shape[0])
@@ -121,9 +121,9 @@ def _slopes_of(
 def _pair(
     gram: Floats, members: Ints, alphas: Floats, slopes: Floats, left: float, ease: float, tolerance: float
 ) -> tuple[int, int, float]:
-    """The member that gains, the one that gives (-1: what is left of the cap), and the curvature between the two.
+    """The receiving member, the giving one (-1: the unused part of the cap), and the curvature between the two.
 
-    Where slopes differ by at most the tolerance, or nobody can give, the second is NOBODY.
+    If slopes differ by at most the tolerance, or no variable can give, the second is NOBODY.
     """
     up, high = -1, 0.0
     low = 0.0 if left > 0.0 else np.inf
@@ -155,7 +155,7 @@ def _pair(
 def _give(
     gram: Floats, members: Ints, alphas: Floats, slopes: Floats, moves: Floats, which: int, step: float, whole: bool
 ) -> None:
-    """Change one member of a block by a step, or take the whole of it; the block's slopes follow."""
+    """Change one member of a block by a step, or set it to zero, and update the block's slopes."""
     alphas[members[which]] = 0.0 if whole else alphas[members[which]] + step
     moves[which] += step
     row = gram[members[which]]
@@ -176,7 +176,9 @@ def _block_steps(
     tolerance: float,
     at_most: int,
 ) -> tuple[int, float]:
-    """Steps of two members until slopes differ by at most the tolerance; their number, and the sum of the block."""
+    """Make steps of two members until slopes differ by at most the tolerance; returns their number, and the sum of the
+    block.
+    """
     for count in range(at_most):
         left = cap - total
         up, down, curve = _pair(gram, members, alphas, slopes, left, ease, tolerance)

@@ -1,8 +1,8 @@
 """Terms of any structure as the blocks of `frank_wolfe`, one term at a time.
 
-Each term keeps the cuts it has met as sparse rows, with their dual variables and inner products. This is the plain
-path: a call of the inference for every visit. Chains and classes have whole passes in one kernel
-(`objective.online_margin`), which makes the same steps.
+Each term stores its cuts so far as sparse rows, with their dual variables and inner products. This is the general path:
+one inference call for every visit. For chains and classes, whole passes run in one kernel
+(`objective.online.online_margin`), which makes the same steps.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _KnownCuts:
         return self.offsets + np.array(products, dtype=np.float64)
 
     def put(self, place: int, indices: Ids, values: Floats, offset: float, scratch: Floats) -> None:
-        """A cut instead of one without weight, or after all of them."""
+        """Store a cut at a place, replacing one without weight, or append it."""
         size = len(self.rows)
         if place == size:
             self.rows.append((indices, values))
@@ -51,7 +51,7 @@ class _KnownCuts:
 
 
 class CutBlocks:
-    """Blocks of terms that can be divided."""
+    """The terms as blocks."""
 
     def __init__(self, terms: TargetTerms, size: int) -> None:
         self.terms = terms
@@ -70,7 +70,7 @@ class CutBlocks:
 
     @property
     def outputs(self) -> int:
-        """How many cuts are known in all."""
+        """The total number of known cuts."""
         return sum(len(block.rows) for block in self._blocks)
 
     def evaluate(self, weights: Floats) -> tuple[Floats, Floats]:
@@ -92,7 +92,7 @@ class CutBlocks:
         clock: float,
         random: Keys,
     ) -> float:
-        """See `ChainBlocks.visit`; a move of the weights adds clock (clock + 1) / 2 times itself to the totals."""
+        """See `ChainBlocks.visit`; a change of the weights is added clock (clock + 1) / 2 times to the totals."""
         if order is None:
             random[0] += np.uint64(1)
             rng = np.random.Generator(np.random.PCG64(int(random[0])))
@@ -113,7 +113,7 @@ class CutBlocks:
         return clock
 
     def _visit(self, i: int, weights: Floats, gaps: Floats, *, look: bool, steps: int, share: float) -> Floats:
-        """Look at one term and change its dual variables; returns by how much."""
+        """Visit one term and change its dual variables; returns the change."""
         block, price = self._blocks[i], float(self.prices[i])
         if price <= 0.0:
             gaps[i] = 0.0
@@ -142,7 +142,7 @@ class CutBlocks:
         return moves
 
     def _add(self, i: int, worst: Worst, values: Floats) -> int:
-        """One more cut, instead of one without weight if there is any; returns its place."""
+        """Add a cut, replacing one without weight if there is one; returns its place."""
         block = self._blocks[i]
         idle = np.flatnonzero(block.alphas == 0.0)
         place = int(idle[np.argmin(values[idle])]) if len(idle) else len(values)
@@ -151,7 +151,7 @@ class CutBlocks:
         return place
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Arrays that hold everything, for a checkpoint."""
+        """The complete state as arrays, for a checkpoint."""
         blocks = self._blocks
         rows = [row for block in blocks for row in block.rows]
         nothing = np.zeros(0)
@@ -166,7 +166,7 @@ class CutBlocks:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up such arrays; raises `ModelFileError` where they make no sense."""
+        """Restore the state from such arrays; raises `ModelFileError` if they are invalid."""
         many, size = len(arrays.get("lengths", ())), len(self._scratch)
         counts = lengths_of(arrays, "counts", count=len(self), total=many)
         entries = len(arrays.get("indices", ()))

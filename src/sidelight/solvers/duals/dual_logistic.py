@@ -4,18 +4,19 @@ The problem, over cuts j of terms i with price C_i:
 
     min_w  ½ ‖w‖² + Σ_i C_i log(1 + exp v_i)        v_i = max of offset_j + slope_j · w  over the cuts j of term i
 
-Its dual has the entropy of a coin for each term (the conjugate of the loss):
+Its dual has a binary entropy for each term (the conjugate of the loss):
 
     max_{α >= 0}  Σ_j α_j offset_j − ½ ‖w(α)‖² − Σ_i C_i h(s_i / C_i)      h(a) = a log a + (1 − a) log(1 − a)
 
-where s_i = Σ_{j of i} α_j is less than C_i and w(α) = −Σ_j α_j slope_j. At the optimum every cut with weight has the
-violation offset + slope · w = log(s / (C − s)), the log-odds of its term, and no cut a larger one. A term without cuts
-has v = −inf and costs nothing.
+where s_i = Σ_{j of i} α_j is less than C_i and w(α) = −Σ_j α_j slope_j. At the optimum, the violation offset + slope ·
+w of every cut with weight is log(s / (C − s)), the log-odds of its term, and no cut has a larger violation. A term
+without cuts has v = −inf and costs nothing.
 
-Steps are made term by term, in its violations, with the inner products of its slopes (`cut_products`), as for the
-hinge. Where the log-odds are between the violations of the best cut and of the worst with weight, weight goes from this
-to that by an exact step. Where they are below both, the worst cut has more weight, above both the least violated one
-less: one variable with its entropy, by Newton's method on the log-odds θ of the weight after the step, which solve
+Steps are made term by term, with its violations and the inner products of its slopes (`cut_products`), as for the
+hinge. If the log-odds are between the violations of the most violated cut and of the least violated cut with weight,
+weight moves from the latter to the former by an exact step. If they are below both, the most violated cut gets more
+weight; if they are above both, the least violated one gets less. This changes one variable with its entropy, by
+Newton's method on the log-odds θ of the weight after the step, which solve
 
     θ = violation + ‖slope‖² (s − C / (1 + exp −θ))
 
@@ -34,8 +35,8 @@ from sidelight.objective.cuts import logistic_slope
 from sidelight.solvers.duals.term_steps import NEAR, STEPS, TermCuts, products, shuffle
 from sidelight.solvers.duals.working_set import dot, subtract
 
-FULL = 1.0 - 1e-14  # the largest share of its price that a term may have as weight
-SMALL = 1e-12  # differences of violations that are nothing
+FULL = 1.0 - 1e-14  # the largest share of its price that a term may use as weight
+SMALL = 1e-12  # differences of violations that count as zero
 
 
 @kernel
@@ -122,7 +123,7 @@ def _exchange(
     up_row: Floats,
     down_row: Floats,
 ) -> float:
-    """Move weight from one cut of a term to another; returns what it gains."""
+    """Move weight from one cut of a term to another; returns the gain."""
     curve = up_row[up] - down_row[up] + down_row[down] - up_row[down]
     differ = violations[up] - violations[down]
     room = alphas[mine[down]]
@@ -152,6 +153,6 @@ def _entropy(total: float, price: float) -> float:
 
 @inner_kernel
 def _new_sum(violation: float, norm: float, total: float, price: float) -> float:
-    """The weight of a term after the best step of one of its variables, were there no other bound."""
+    """The weight of a term after the best step of one of its variables, without other bounds."""
     share = logistic_slope(violation + norm * total, norm * price, _log_odds(total, price))
     return price * min(share, FULL)

@@ -1,4 +1,4 @@
-"""What solvers with a duality gap share: what a round reached, and when they are done."""
+"""The results of a round, and the stopping rule, of solvers with a duality gap."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class SolverRound:
-    """What one round of a solver reached, in the words of a `Round`."""
+    """The results of one round of a solver, named as in a `Round`."""
 
-    primal: float  # of the weights that the round looked at
+    primal: float  # of the weights that the round evaluated
     dual: float
     new_cuts: int = 0
     working_set: int = 0
@@ -25,7 +25,7 @@ class SolverRound:
 
 @dataclass(frozen=True, slots=True)
 class PartialSolverRound:
-    """The same of solvers that do not measure in every round: None where they did not."""
+    """The same for solvers that do not measure in every round: None if they did not."""
 
     primal: float | None
     dual: float | None
@@ -34,11 +34,11 @@ class PartialSolverRound:
 
 
 class GapSolver:
-    """A solver that ends where its duality gap is small enough."""
+    """A solver that ends when its duality gap is small enough."""
 
     __slots__ = ()
 
     def finished(self, tolerance: float) -> bool:
-        """Whether the gap is known, and at most `tolerance` of the lowest primal value met."""
+        """Whether the gap is known, and at most `tolerance` times the lowest primal value so far."""
         own: Any = self
         return bool(np.isfinite(own.gap)) and own.gap <= max(tolerance * abs(own.best_primal), 1e-12)

@@ -1,11 +1,11 @@
-"""Constraints that add up the cuts of many terms, and the weights that their dual variables make.
+"""Constraints that sum the cuts of many terms, and the weights from their dual variables.
 
 The model, of constraints j in groups g:
 
     min_w ½ ‖w‖² + Σ_g ξ_g     ξ_g >= a_j + b_j · w for the constraints j of g,  ξ_g >= 0
 
 is solved in the dual: max_{α >= 0} Σ_j α_j a_j − ½ ‖Σ_j α_j b_j‖² with Σ_{j of g} α_j <= 1, over the Gram matrix of the
-constraints, by steps of one or two variables. Its value is a lower bound of what the constraints bound.
+constraints, by steps of one or two variables. Its value is a lower bound of the objective.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NO_IDS: Ids = np.zeros(0, dtype=np.int32)
 
 
 class Constraint(NamedTuple):
-    """A slope b in sparse form, and the outputs that it was made of, where these are kept."""
+    """A slope b in sparse form, and its outputs, if these are stored."""
 
     indices: Ids
     values: Floats
@@ -40,7 +40,7 @@ class Constraint(NamedTuple):
 
 @dataclass(slots=True)
 class SummedCuts:
-    """The constraints so far, their Gram matrix and dual variables, and the weights they make."""
+    """The constraints so far, their Gram matrix and dual variables, and the resulting weights."""
 
     weights: Floats  # of the model
     groups: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), kw_only=True)  # [J]
@@ -55,7 +55,7 @@ class SummedCuts:
         return inner(self.alphas, self.offsets) - 0.5 * float(self.alphas @ self.gram @ self.alphas)
 
     def add(self, group: int, offset: float, slope: Floats, outputs: Ids = NO_IDS, scales: Floats = NO_FLOATS) -> None:
-        """One more constraint, without weight."""
+        """Add a constraint, without weight."""
         indices = np.flatnonzero(slope).astype(np.int32)
         values = slope[indices]
         size = len(self.rows)
@@ -69,7 +69,9 @@ class SummedCuts:
         self.alphas, self.idle = np.append(self.alphas, 0.0), np.append(self.idle, 0)
 
     def solve(self, n_groups: int, *, most_idle: int) -> None:
-        """Solve the model, and drop what has been without weight for longer: weights and bound stay as they are."""
+        """Solve the model, and drop constraints without weight for more than `most_idle` calls; this does not change
+        weights and bound.
+        """
         slopes = self.offsets - self.gram @ self.alphas
         sums: Floats = np.bincount(self.groups, self.alphas, n_groups).astype(np.float64, copy=False)
         _solve(self.gram, self.offsets, self.groups, self.alphas, slopes, sums, PRECISE, MOST_SWEEPS)
@@ -86,7 +88,7 @@ class SummedCuts:
                 self.weights[row.indices] -= alpha * row.values
 
     def constraints(self) -> dict[str, NDArray[Any]]:
-        """All but the weights, as arrays."""
+        """The state without the weights, as arrays."""
         pools = zip(Constraint._fields, zip(Constraint(NO_IDS, NO_FLOATS), *self.rows))
         lengths = np.array([[len(piece) for piece in row] for row in self.rows], dtype=np.int64)
         return {
@@ -100,7 +102,7 @@ class SummedCuts:
         }
 
     def take_up(self, arrays: Mapping[str, NDArray[Any]], n_groups: int) -> None:
-        """Take up what `constraints` gave; raises `ModelFileError` where it makes no sense."""
+        """Restore the result of `constraints`; raises `ModelFileError` if it is invalid."""
         size = len(self.weights)
         self.groups = array_of(arrays, "groups", np.int64, [None], low=0, high=n_groups - 1)
         count = len(self.groups)
@@ -136,9 +138,9 @@ def _solve(
     precise: float,
     at_most: int,
 ) -> None:
-    """Raise the dual by the best step of one variable, or of a pair within a group that is full, until none is left.
+    """Raise the dual by the best step of one variable, or of a pair within a full group, until there is none.
 
-    slopes[j] = a_j − (G α)_j is the value of constraint j at the present weights, sums[g] = Σ_{j of g} α_j. The gap of
+    slopes[j] = a_j − (G α)_j is the value of constraint j at the current weights, sums[g] = Σ_{j of g} α_j. The gap of
     the small problem is Σ_g max(0, max_{j of g} slopes[j]) − Σ_j α_j slopes[j].
     """
     size = offsets.shape[0]
@@ -158,10 +160,10 @@ def _solve(
             return
         for up in range(size):
             group = groups[up]
-            # with room in the group one variable moves; the partner then is the slack itself (no row, slope 0)
+            # if the group is not full, one variable changes; its partner is the slack itself (no row, slope 0)
             curve = gram[up, up]
             if slopes[up] < 0.0 or sums[group] < 1.0:
-                room = max(0.0, 1.0 - sums[group])  # sums may be above 1 by what rounding does
+                room = max(0.0, 1.0 - sums[group])  # sums may exceed 1 by rounding
                 step = slopes[up] / curve if curve > 0.0 else (room if slopes[up] > 0.0 else -alphas[up])
                 step = min(max(step, -alphas[up]), room)
                 if step != 0.0:

@@ -1,4 +1,4 @@
-"""Steps of dual coordinate descent term by term: what those of any loss share, and those of the hinge.
+"""Steps of dual coordinate descent, term by term: shared code of all losses, and the steps of the hinge.
 
 See `solvers.dual_coordinate` for the problem.
 """
@@ -15,12 +15,14 @@ from sidelight.core.kernels import GOLDEN, inner_kernel, kernel, mix
 from sidelight.features.rows import offsets_of
 from sidelight.solvers.duals.working_set import WorkingSet, dot, row_product, subtract
 
-STEPS = 20  # of one term in one visit at most
-NEAR = 0.01  # of the difference between worst and average at first: if it is so small, the next term has its turn
+STEPS = 20  # maximum steps of one term per visit
+NEAR = 0.01  # share of the initial difference between worst and average below which the next term follows
 
 
 class TermCuts(NamedTuple):
-    """The cuts of terms with their dual variables, as kernels take them: those of a working set, and who takes part."""
+    """The cuts of terms with their dual variables, in the form for kernels: those of a working set, and which are
+    active.
+    """
 
     begin: Ints
     end: Ints
@@ -51,28 +53,28 @@ def sweep_terms(
     enough: float,
     state: Keys,
 ) -> tuple[int, float]:
-    """As `dual_coordinate.sweeps`, with a kernel that goes term by term."""
+    """As `dual_coordinate.sweeps`, with a kernel that works term by term."""
     if pool.whole:
         raise ValueError("steps of whole terms need a working set with values")
     terms = pool.terms[: pool.count]
     pool.products.make_room(terms)
-    asked = np.zeros(pool.count, dtype=bool)
-    asked[cuts] = True
+    requested = np.zeros(pool.count, dtype=bool)
+    requested[cuts] = True
     visited = np.zeros(pool.n_terms, dtype=bool)
     visited[terms[cuts]] = True
-    chosen = np.flatnonzero((asked | (pool.alphas[: pool.count] > 0.0)) & visited[terms])
-    members = chosen[np.argsort(terms[chosen], kind="stable")]
-    ptr = offsets_of(np.bincount(terms[chosen], minlength=pool.n_terms))
+    selection = np.flatnonzero((requested | (pool.alphas[: pool.count] > 0.0)) & visited[terms])
+    members = selection[np.argsort(terms[selection], kind="stable")]
+    ptr = offsets_of(np.bincount(terms[selection], minlength=pool.n_terms))
     grams = pool.products.places, pool.products.rooms, pool.products.at, pool.products.gram
     rows = pool.begin, pool.end, pool.indices, pool.values, pool.offsets, pool.norms
     active = np.flatnonzero(visited & (prices > 0.0))
-    given = TermCuts(*rows, prices, pool.alphas, pool.sums, weights, ptr, members, *grams, active)
-    return steps(given, at_most, enough, state)
+    cuts_of_terms = TermCuts(*rows, prices, pool.alphas, pool.sums, weights, ptr, members, *grams, active)
+    return steps(cuts_of_terms, at_most, enough, state)
 
 
 @inner_kernel
 def shuffle(active: Ints, count: int, state: Keys) -> None:
-    """Fisher and Yates."""
+    """Fisher–Yates shuffle."""
     for i in range(count - 1, 0, -1):
         state[0] += GOLDEN
         other = np.int64(mix(state[0]) % np.uint64(i + 1))
@@ -81,9 +83,9 @@ def shuffle(active: Ints, count: int, state: Keys) -> None:
         active[other] = keep
 
 
-@inner_kernel
+@kernel  # code of its own, because the sweeps are slower by a sixth with this loop inside
 def products(place: Any, mine: Ints, which: int, room: int, at: int, gram: Floats, out: Floats) -> None:
-    """The inner products of one slope with all of a term's, those that are new put down for the next time."""
+    """The inner products of one slope with all slopes of a term; new ones are stored for later."""
     begin, end, indices, values, norms, places = place
     one = mine[which]
     for m in range(mine.shape[0]):
@@ -180,7 +182,7 @@ def hinge_steps(cuts: TermCuts, at_most: int, enough: float, state: Keys) -> tup
 
 @inner_kernel
 def _extremes(violations: Floats, alphas: Floats, mine: Ints, left: float) -> tuple[int, int, float, float]:
-    """The most violated cut and the least violated one with weight, -1 for what is left of the price."""
+    """The most violated cut and the least violated one with weight; -1 is the unused part of the price."""
     up, down = -1, -1
     high = 0.0
     low = 0.0 if left > 0.0 else np.inf

@@ -1,9 +1,8 @@
-"""Cuts met so far, pooled in flat arrays, with their dual variables.
+"""The cuts found so far, pooled in flat arrays, with their dual variables.
 
-Pools grow by doubling and survive from round to round; a cut that has had no weight for many rounds may be forgotten.
-
-Inner products between the cuts of a term are computed when they are first asked for: pairs of dual variables of one
-term take steps that need them, again and again for the same cuts (`cut_products`).
+Pools grow by doubling and are kept from round to round; a cut without weight for many rounds may be removed. Inner
+products between the cuts of a term are computed on first use: steps of pairs of dual variables of one term need them
+repeatedly (`cut_products`).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from sidelight.objective.cuts import Cuts
 
 
 class CutProducts:
-    """A square matrix per term; NaN where a product has not been asked for."""
+    """A square matrix per term; NaN for products that are not computed yet."""
 
     def __init__(self, n_terms: int) -> None:
         self.places: Ints = np.zeros(0, dtype=np.int64)  # [cuts known here] row and column of each cut
@@ -33,11 +32,11 @@ class CutProducts:
         self.gram: Floats = np.zeros(0)
 
     def keep(self, which: Ints) -> None:
-        """Forget all cuts but some."""
+        """Remove all other cuts."""
         self.places = self.places[which[which < len(self.places)]]
 
     def make_room(self, terms: Ints) -> None:
-        """Give a place to every cut that has none; `terms` are those of all cuts, new ones last."""
+        """Assign a place to every new cut; `terms` are the terms of all cuts, with new cuts last."""
         known, count = len(self.places), len(terms)
         if known == count:
             return
@@ -51,22 +50,22 @@ class CutProducts:
         self.places = np.concatenate([self.places, places])
 
     def _rebuild(self, terms: Ints) -> Ints:
-        """Larger matrices without the rows of forgotten cuts; returns the places of the new cuts."""
+        """Allocate larger matrices, without the rows of removed cuts; returns the places of the new cuts."""
         known = len(self.places)
-        kept = np.bincount(terms[:known], minlength=len(self.rooms))
+        sizes = np.bincount(terms[:known], minlength=len(self.rooms))
         counts = np.bincount(terms, minlength=len(self.rooms))
         rooms = counts + (counts + 1) // 2
         at = offsets_of(rooms * rooms)
         gram = np.full(int(at[-1]), np.nan)
         places = _ranks(terms)
         order = np.argsort(terms[:known], kind="stable")
-        _copy(offsets_of(kept), order, self.places, self.rooms, self.at, self.gram, places, rooms, at, gram)
-        self.places, self.rooms, self.used, self.at, self.gram = places[:known], rooms, kept, at, gram
+        _copy(offsets_of(sizes), order, self.places, self.rooms, self.at, self.gram, places, rooms, at, gram)
+        self.places, self.rooms, self.used, self.at, self.gram = places[:known], rooms, sizes, at, gram
         return places[known:]
 
 
 def _ranks(terms: Ints) -> Ints:
-    """The how-manieth of its term each is.
+    """The rank of each cut within its term.
 
     >>> _ranks(np.array([3, 5, 3, 3])).tolist()
     [0, 0, 1, 2]
@@ -119,8 +118,8 @@ def row_product(indices: Ids, values: Floats, a: int, a_end: int, b: int, b_end:
 class WorkingSet:
     """The cuts of N terms. The weights are always −Σ α · slope, plus nothing else.
 
-    Where all slopes are whole numbers (`whole`), an entry is an index alone, repeated as often as its value says: first
-    the positive entries of a cut, up to `middle`, then the negative ones. That is a third of the memory.
+    If all slopes are integers (`whole`), an entry is only an index, repeated according to its value: first the positive
+    entries of a cut, up to `middle`, then the negative ones. This takes a third of the memory.
     """
 
     def __init__(self, n_terms: int, *, whole: bool = False) -> None:
@@ -133,14 +132,14 @@ class WorkingSet:
         self.end: Ints = np.zeros(0, dtype=np.int64)
         self.offsets: Floats = np.zeros(0)
         self.alphas: Floats = np.zeros(0)
-        self.best_alphas: Floats = np.zeros(0)  # those of the best weights met
+        self.best_alphas: Floats = np.zeros(0)  # those of the best weights so far
         self.norms: Floats = np.zeros(0)  # squared length of the slope
         self.terms: Ints = np.zeros(0, dtype=np.int64)
         self.idle: Ints = np.zeros(0, dtype=np.int64)  # rounds in a row with alpha 0
         self.indices: Ids = np.zeros(0, dtype=np.int32)
         self.values: Floats = np.zeros(0)  # stays empty if whole
         self.sums: Floats = np.zeros(n_terms)  # Σ α over the cuts of a term
-        self.products = CutProducts(n_terms)  # used by the hinge alone
+        self.products = CutProducts(n_terms)  # used only by the hinge
 
     def __len__(self) -> int:
         return self.count
@@ -177,7 +176,7 @@ class WorkingSet:
         return np.flatnonzero((terms >= first) & (terms < last))
 
     def remove(self, terms: Ints) -> Floats:
-        """Forget the cuts of some terms; returns the dual weight each of these terms had."""
+        """Remove the cuts of some terms; returns the dual weight of each of these terms."""
         doomed = np.zeros(self.n_terms, dtype=bool)
         doomed[terms] = True
         had = self.sums[terms].copy()
@@ -186,9 +185,10 @@ class WorkingSet:
         return had
 
     def forget_idle(self, rounds: int, *, found_again: NDArray[np.bool_] | None = None) -> None:  # [N]
-        """Count idle rounds, and forget cuts that have been idle for so many.
+        """Count idle rounds, and remove cuts that have been idle for `rounds` rounds.
 
-        `found_again` says of each term whether a forgotten cut would be found again when it is needed; others are kept.
+        `found_again` says for each term whether a removed cut would be found again when it is needed; other cuts are
+        kept.
         """
         alphas = self.alphas[: self.count]
         idle = self.idle[: self.count]
@@ -200,11 +200,11 @@ class WorkingSet:
             self._keep(np.flatnonzero(~old))
 
     def mark_best(self) -> None:
-        """Remember the dual variables of the moment."""
+        """Store the current dual variables as the best ones."""
         self.best_alphas[: self.count] = self.alphas[: self.count]
 
     def weights(self, size: int, alphas: Floats) -> Floats:
-        """−Σ α · slope, from scratch."""
+        """−Σ α · slope, recomputed."""
         out = np.zeros(size)
         _subtract_all(self.begin, self.middle, self.end, self.indices, self.values, alphas[: self.count], out)
         return out
@@ -216,7 +216,7 @@ class WorkingSet:
         np.add.at(self.sums, self.terms[part], alphas)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Arrays that hold everything, for a checkpoint."""
+        """The complete state as arrays, for a checkpoint."""
         n, e = self.count, self.entries
         return {
             "begin": self.begin[:n],
@@ -236,9 +236,9 @@ class WorkingSet:
 
     @classmethod
     def restored(cls, arrays: Mapping[str, NDArray[Any]], fresh: WorkingSet, *, size: int) -> WorkingSet:
-        """The cuts of a checkpoint, over as many terms as a fresh set's; slopes have `size` entries.
+        """The cuts from a checkpoint, for the same number of terms as a fresh set; slopes have `size` entries.
 
-        Raises `ModelFileError` where they make no sense.
+        Raises `ModelFileError` if they are invalid.
         """
         whole = bool(array_of(arrays, "whole", np.bool_, [1])[0])
         if whole is not fresh.whole:
@@ -301,7 +301,7 @@ def dot(indices: Ids, values: Floats, weights: Floats, begin: int, middle: int, 
     if values.shape[0] > 0:
         where, what = indices[begin:end], values[begin:end]
         for k in range(where.shape[0]):
-            total += what[k] * weights[np.uint32(where[k])]  # unsigned: no check for negative numbers
+            total += what[k] * weights[np.uint32(where[k])]  # unsigned: no check for negative indices
     else:
         for index in indices[begin:middle]:
             total += weights[np.uint32(index)]
@@ -351,14 +351,14 @@ def _add_whole(
 
 @kernel
 def _slide(old: Ints, new: Ints, lengths: Ints, entries: NDArray[Any]) -> None:
-    """Move pieces towards the front, in order."""
+    """Move pieces to the front, in order."""
     for i in range(old.shape[0]):
         for k in range(lengths[i]):
             entries[new[i] + k] = entries[old[i] + k]
 
 
 def _grown(array: NDArray[Any], room: int) -> NDArray[Any]:
-    """The array with more room; large ones are moved by the system without a second copy."""
+    """A larger array with the same contents; the system moves large ones without a second copy."""
     if not array.flags.owndata:
         array = array.copy()
     array.resize(room, refcheck=False)

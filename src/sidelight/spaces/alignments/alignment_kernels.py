@@ -1,16 +1,17 @@
 """Monotone alignments of two strings by dynamic programming, for batches: best ones, log-sums and their gradient.
 
-A slot is a symbol of the left string. Choice 0 aligns it with nothing; 1 + (j · M + m − 1) · F + n (n − 1) / 2 + o says
-that it is number o of n left symbols that are aligned with the m right symbols from j on (M the most right symbols of a
-pair, N the most left ones, F = N (N + 1) / 2). Right symbols that no pair covers are aligned with nothing.
+A slot is a symbol of the left string. Choice 0 aligns it with nothing; 1 + (j · M + m − 1) · F + n (n − 1) / 2 + o
+means that it is number o of n left symbols that are aligned with the m right symbols from j on (M and N are the maximum
+numbers of right and left symbols of a pair, F = N (N + 1) / 2). Right symbols that no pair covers are aligned with
+nothing.
 
     best[i, j] of the first i left and j right symbols is the maximum of
         best[i − n, j − m] + pair          a pair of n × m symbols: the sum of its symbols' scores
         best[i − 1, j] + scores[i − 1, 0]  a left symbol with nothing
-        best[i, j − 1]                     a right symbol with nothing: what it is worth is folded into the scores
+        best[i, j − 1]                     a right symbol with nothing: its score is folded into the other scores
 
-In sums an alignment must come up once: between two pairs, right symbols with nothing come before left ones, so there
-are two tables, the second of those that end with a left symbol with nothing.
+In sums every alignment must be counted once: between two pairs, unaligned right symbols come before unaligned left
+ones. So there are two tables; the second is for prefixes that end with an unaligned left symbol.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def best(
     choices: Ids,  # out [T]
     values: Floats,  # out [N]
 ) -> None:
-    """The best alignment of the pairs lo..hi; a value of −inf where there is none."""
+    """The best alignment of the pairs lo..hi; a value of −inf if there is none."""
     tall, wide, bare, free = shape[0], shape[1], shape[2], shape[3]
     forms = tall * (tall + 1) // 2
     table = np.empty((longest(starts, lo, hi) + 1, np.max(rights[lo:hi]) + 1))

@@ -1,4 +1,4 @@
-"""Monotone alignments of two strings: pairs of segments that do not cross; symbols that no pair covers have nothing.
+"""Monotone alignments of two strings: pairs of segments that do not cross; other symbols are aligned with nothing.
 
 `alignment_kernels` says how choices are numbered. With pairs of 1 × 1 symbols these are the one-to-one alignments that
 do not cross.
@@ -56,6 +56,6 @@ class AlignmentSpace(SummedSlotSpace):
 
 
 def choices_of(longest: tuple[int, int], right: int) -> int:
-    """How many choices a symbol has, beside a right string of so many."""
+    """The number of choices of a left symbol, for a right string of this length."""
     tall, wide = longest
     return 1 + right * wide * tall * (tall + 1) // 2

@@ -1,8 +1,8 @@
-"""Two graphs of which the first is a forest: what its words are worth by dynamic programs, at some prices.
+"""Two graphs of which the first is a forest: dynamic programs over its words, given prices.
 
-A price of every word of the second graph, instead of "no word twice", leaves a forest of choices, whose best is
-found from its leaves to its roots in O(words · (words + edges)). Run back to the leaves, the same programs say what a
-word can be worth at most with a choice. `price_kernels` has the prices.
+The constraint "no word twice" is replaced by a price for every word of the second graph. The best choices are then
+found from the leaves of the forest to its roots in O(words · (words + edges)). A pass back to the leaves gives an upper
+bound for every choice of a word. The prices are set by `price_kernels`.
 
 Choices are 0 for nothing, or 1 + a word of the second graph; C is their number. A *hub* is a word of the first graph
 with several edges from it, or several to it: only such words are paid.
@@ -48,7 +48,7 @@ def empty_sums(count: int, width: int) -> GraphSums:
 
 @kernel
 def forest(count: int, edges: Ints, tree: Ints) -> bool:
-    """Words from the leaves on, each with what is above it; False where edges close a circle. # edges: [E, 2]"""
+    """Words from the leaves on, each with what is above it; False if edges close a circle. # edges: [E, 2]"""
     above, edge_of, turned = np.full(count, -2, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
     used = np.zeros(edges.shape[0], np.uint8)
     place = count
@@ -131,7 +131,7 @@ def _send(
 
 @inner_kernel
 def up_sums(pair: Pair, own: Floats, edges: Floats, price: Floats, fees: Floats, sums: GraphSums) -> float:
-    """The best choices at these prices, from leaves to roots and back: no alignment is worth more."""
+    """The best choices at these prices, from leaves to roots and back; their value bounds all alignments."""
     up, sent, choice, words, tree = sums.up, sums.sent, sums.choice, sums.words, pair.tree
     count, width = own.shape
     total = 0.0

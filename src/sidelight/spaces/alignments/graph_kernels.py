@@ -86,7 +86,7 @@ def _improved(pair: Pair, scores: Floats, near: Ints, needed: int, bonus: float,
 
 @inner_kernel
 def _close(own: Floats, sums: GraphSums, total: float, least: float) -> bool:
-    """Close choices with which no alignment is worth more than the least; False where a word has none left."""
+    """Close choices whose upper bound is not above `least`; False if a word has no choice left."""
     up, down = sums.up, sums.down
     count, width = own.shape
     for a in range(count):
@@ -203,7 +203,7 @@ def _divide(own: Floats, other: Floats, word: int, which: int) -> None:
 
 @inner_kernel
 def _floor(scores: Floats) -> tuple[float, float]:
-    """Less than any alignment is worth, and how far scores lie apart."""
+    """A lower bound of all alignments, and the range of scores."""
     total, top, bottom = 0.0, -np.inf, np.inf
     for row in range(scores.shape[0]):
         least = np.inf
@@ -222,26 +222,23 @@ def best_alignment(
     needed: int,  # words that must be mapped at least
     exact: bool,  # every word of the second graph must be
     nodes: int,
-    first: Floats,  # [C] in, out: prices of words to begin with, and those of the lowest bound
-    first_fees: Floats,  # [H + 1, F] in, out
     best: Ints,  # [A] out: the words of the best alignment
     open_: Bytes,  # [A, C] out: choices of words that a better one could have
 ) -> tuple[float, float]:
     """The worth of the best alignment and a bound; −inf if there is none. They differ where nodes were too few."""
     count, width = open_.shape
     floor, spread = _floor(scores)
-    value = floor  # no alignment is worth less
+    value = floor  # a lower bound of all alignments
     shape = pair.hubs.shape[0] + 1, pair.second.shape[0]
     room = min(nodes, ROOM) + 2
     owns, prices, fees = np.empty((room, count, width)), np.zeros((room, width)), np.zeros((room, *shape))
     bounds = np.full(room, np.inf)
-    copy_prices(first, first_fees, prices[0], fees[0])
     for a in range(count):
         for c in range(width):
             owns[0, a, c] = scores[a, c]
     sums, work = empty_sums(count, width), no_prices(width, shape)
     bonus = (scores.shape[0] + 1.0) * spread + 1.0 if exact else 0.0
-    size, visited, proved = 1, 0, -np.inf  # proved: the bound of what is left over
+    size, visited, proved = 1, 0, -np.inf  # proved: the upper bound of unexplored nodes
     while size > 0:
         size -= 1
         if bounds[size] <= value + CLOSE * (1.0 + abs(value)):
@@ -256,7 +253,6 @@ def best_alignment(
             kept, kept_fees, sums, work,
         )  # fmt: skip
         if visited == 1:
-            copy_prices(kept, kept_fees, first, first_fees)
             _tell_open(own, done, open_)
         if done:
             continue

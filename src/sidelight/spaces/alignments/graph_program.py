@@ -1,10 +1,11 @@
 """The best alignment of two graphs (thesis Eq. 5.6 to 5.8): by bounds and branching, or by an integer program.
 
-Where the first graph is a forest, as dependency trees are, `graph_kernels` nearly always finds the best and proves it.
-What is left is an integer program, whose rows are built once and scored again, without the choices that were closed.
+If the first graph is a forest, such as a dependency tree, `graph_kernels` nearly always finds the best alignment and
+proves it. Otherwise there is an integer program, whose rows are built once and scored again, without the closed
+choices.
 
-Columns: h[a, c], word a of the first graph with word c of the second, and h[e, f], edge e with edge f; words and edges
-with nothing have no columns of their own, their worth is taken off what is mapped. Rows:
+Columns: h[a, c], word a of the first graph with word c of the second, and h[e, f], edge e with edge f; unmapped words
+and edges have no columns; their scores are subtracted from those of mapped ones. Rows:
 
     words      Σ_c h[a, c] <= 1, Σ_a h[a, c] <= 1, and >= 1 where a word must be mapped
     edges      Σ_f h[e, f] <= 1, and >= 1 where an edge must be mapped
@@ -12,8 +13,9 @@ with nothing have no columns of their own, their worth is taken off what is mapp
                (Eq. 5.8 has this for single edges; summed up the relaxation is tighter, with fewer rows)
     presence   h[a, c] + h[b, d] − h[e, f] <= 1, for e = (a, b), f = (c, d)
 
-The last rows count only where an edge is worth less than nothing, since any other is mapped whenever it can be. Given
-words, edges are known, so only words need to be whole. Where a graph has no edges this is an assignment, solved as one.
+The last rows are needed only for edges with a negative score, since any other edge is mapped whenever possible. The
+words determine the edges, so only the columns of words need to be integers. If a graph has no edges, this is an
+assignment problem, and is solved as one.
 """
 
 from __future__ import annotations
@@ -41,9 +43,9 @@ NODES, NODES_A_SECOND = 500, 2000  # of branching; what is open after so many th
 class Mapped(NamedTuple):
     """An alignment that was found, and what is proved about it."""
 
-    choices: Ids | None  # [words and edges of the first graph]; None where there is none
+    choices: Ids | None  # [words and edges of the first graph]; None if there is none
     value: float
-    bound: float  # no alignment is worth more
+    bound: float  # an upper bound of all alignments
 
 
 class _Rows(NamedTuple):
@@ -71,7 +73,7 @@ class GraphProgram:
 
     @cached_property
     def mapped(self) -> Ints:
-        """By the choices of two words, 1 + the edge of the second graph between them, or 0. # [words + 1, words + 1]"""
+        """By the choices of two words: 1 + the edge of the second graph between them, or 0. # [words + 1, words + 1]"""
         table = np.zeros((self.words[1] + 1, self.words[1] + 1), dtype=np.int64)
         table[self.edges[1][:, 0] + 1, self.edges[1][:, 1] + 1] = 1 + np.arange(len(self.edges[1]))
         return table
@@ -85,12 +87,6 @@ class GraphProgram:
         if not forest(words, one, tree):
             return None
         return Pair(tree, hubs[: hubs_of(words, one, hubs, edge_hubs)], edge_hubs, two + 1, self.mapped)
-
-    @cached_property
-    def prices(self) -> tuple[Floats, Floats]:
-        """The prices that the last bound had: where weights change little, a good place to begin. # [C], [H + 1, F]"""
-        hubs = 0 if self.pair is None else len(self.pair.hubs)
-        return np.zeros(self.words[1] + 1), np.zeros((hubs + 1, len(self.edges[1])))
 
     def choices_of(self, words: Ints) -> Ids:
         """The choices of words, 0 or 1 + a word of the second graph, and those of edges, which follow from them."""
@@ -131,7 +127,7 @@ class GraphProgram:
         return Mapped(best.choices, best.value, min(first.bound, max(best.value, other.bound)))
 
     def _bounded(self, scores: Floats, all_words: bool, nodes: int) -> tuple[Mapped, Bytes]:
-        """By bounds and branching, and the choices of words that a better alignment could have."""
+        """Solve by bounds and branching; also returns the choices of words that a better alignment could have."""
         assert self.pair is not None
         first, second = self.words
         words, open_ = np.zeros(first, np.int64), np.ones((first, second + 1), np.uint8)
@@ -139,13 +135,13 @@ class GraphProgram:
         own = np.array(scores)
         if all_words and first <= second:
             own[:first, 0] = -math.inf
-        value, bound = best_alignment(self.pair, own, needed, every, nodes, *self.prices, words, open_)
+        value, bound = best_alignment(self.pair, own, needed, every, nodes, words, open_)
         return Mapped(self.choices_of(words) if value > -math.inf else None, value, bound), open_
 
     def _programmed(self, scores: Floats, all_words: bool, exact: bool, seconds: float) -> Mapped:
-        """By the linear relaxation, which is rounded if not `exact`, and by branching where it is fractional.
+        """Solve by the linear relaxation, which is rounded if not `exact`, and by branching if it is fractional.
 
-        Where time runs out before the relaxation is solved, by matchings of words.
+        If time runs out before the relaxation is solved, use matchings of words.
         """
         program = self._scored(scores, all_words)
         if program is None:
@@ -154,10 +150,10 @@ class GraphProgram:
         try:
             optimum = solve(program, integer=False, seconds=seconds)
         except Intractable:
-            found = self._with_words(self._likely(None, scores, all_words), scores)
-            if found.choices is None:
+            matching = self._with_words(self._likely(None, scores, all_words), scores)
+            if matching.choices is None:
                 raise
-            return found._replace(bound=max(found.value, float(scores.max(axis=1).sum())))
+            return matching._replace(bound=max(matching.value, float(scores.max(axis=1).sum())))
         left = max(0.0, seconds - (time.monotonic() - began))
         if optimum.point is None:
             return Mapped(None, -math.inf, -math.inf)
@@ -171,9 +167,9 @@ class GraphProgram:
     def _matched(self, scores: Floats, all_words: bool) -> Mapped:
         """The best alignment where no edge can be mapped: a matching of words."""
         table = scores[: self.words[0], : self.words[1] + 1]
-        found = self._with_words(best_matching(table, all_words=all_words), scores)
-        fits = found.choices is not None and self.admits(found.choices, all_words=all_words)
-        return found if fits else Mapped(None, -math.inf, -math.inf)
+        matching = self._with_words(best_matching(table, all_words=all_words), scores)
+        fits = matching.choices is not None and self.admits(matching.choices, all_words=all_words)
+        return matching if fits else Mapped(None, -math.inf, -math.inf)
 
     def _with_words(self, words: Ints | None, scores: Floats) -> Mapped:
         """The alignment of these words, as if it were the best."""
@@ -217,7 +213,7 @@ class GraphProgram:
         return float(scores[np.arange(len(choices)), choices].sum())
 
     def _scored(self, scores: Floats, all_words: bool) -> LinearProgram | None:
-        """The program with these scores; None where a slot has no choice at all."""
+        """The program with these scores; None if a slot has no choice at all."""
         (first, second), count = self.words, len(self.edges[1])
         if np.any(scores.max(axis=1, initial=-math.inf) == -math.inf):
             return None
@@ -240,20 +236,20 @@ class GraphProgram:
         return self._with_presence(np.where(there, gain, 0.0), float(least.sum()), there, low, kept)
 
     def _with_presence(
-        self, gain: Floats, constant: float, there: NDArray[np.bool_], low: Floats, kept: Ints
+        self, gain: Floats, constant: float, there: NDArray[np.bool_], low: Floats, needed: Ints
     ) -> LinearProgram:
         """The rows that count always, and those of presence that do here, which have three entries each."""
         own = self.rows
         end = int(own.starts[own.always])
-        entries = (end + 3 * kept[:, None] + np.arange(3)).ravel()
-        rows = np.concatenate([np.arange(own.always), own.always + kept])
+        entries = (end + 3 * needed[:, None] + np.arange(3)).ravel()
+        rows = np.concatenate([np.arange(own.always), own.always + needed])
         words = self.words[0] * self.words[1]
         return LinearProgram(
             gain=gain,
             constant=constant,
             upper=there.astype(np.float64),
             whole=np.arange(len(gain)) < words,
-            starts=np.concatenate([own.starts[: own.always], end + 3 * np.arange(len(kept) + 1)]),
+            starts=np.concatenate([own.starts[: own.always], end + 3 * np.arange(len(needed) + 1)]),
             columns=np.concatenate([own.columns[:end], own.columns[entries]]),
             weights=np.concatenate([own.weights[:end], own.weights[entries]]),
             low=low[rows],
@@ -270,7 +266,7 @@ class GraphProgram:
         return np.where(point.max(axis=1, initial=0.0) > 0.5, 1 + point.argmax(axis=1), 0)
 
     def _rounded(self, optimum: Optimum, scores: Floats, all_words: bool) -> Ints | None:
-        """The matching that agrees most with a fractional point; None where its choices are not open."""
+        """The matching that agrees most with a fractional point; None if its choices are not open."""
         from scipy.optimize import linear_sum_assignment
 
         assert optimum.point is not None

@@ -3,8 +3,7 @@
 Slots are the words of the first graph, then its edges; choice 0 is nothing, others are 1 + a word, or an edge, of the
 second graph. An edge is mapped if, and only if, both of its words are mapped to those of an edge. Found by bounds and
 branching where the first graph is a forest (`graph_kernels`), and by HiGHS otherwise, the linear relaxation first
-(`graph_program`); or without branching, with a bound that says how far off that can be. Sums over alignments of graphs
-are not there.
+(`graph_program`); or without branching, with a bound of the error. Sums over alignments of graphs are not supported.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class GraphSpace(BatchedSlotSpace):
     programs: tuple[GraphProgram, ...] = ()  # [N] built once
     all_words: bool = False  # as many words are mapped as there are in the smaller graph
     exact: bool = True  # else without branching
-    seconds: float = math.inf  # for one pair; what was found by then is taken
+    seconds: float = math.inf  # time limit for one pair; the best alignment so far is used
 
     def take(self, which: Ints) -> Self:
         """The space of some of the inputs."""

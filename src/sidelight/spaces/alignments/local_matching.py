@@ -1,9 +1,10 @@
-"""Matchings of the words of two graphs: the best one, and one that edges have a say in, at once and without a proof.
+"""Fast matchings of the words of two graphs, without a proof: the best by words alone, and one that takes edges into
+account.
 
-    table[a, c] = s[a, c] + Σ over edges e of a of what e is worth if a is mapped to c
+    table[a, c] = s[a, c] + Σ over edges e of a of the estimated score of e if a is mapped to c
 
-What an edge is worth depends on its other end: at first the most that it could be, by halves for both ends; then, round
-by round, by where the matching before has put that end, as long as the alignment gains.
+The score of an edge depends on its other end. At first, half of its maximum is used for each end; then, round by round,
+the other end is taken from the previous matching, as long as the alignment improves.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ROUNDS = 50
 
 
 def best_matching(table: Floats, *, all_words: bool) -> Ints | None:
-    """The best choices of words, 0 or 1 + a word of the second graph; None where there are none.
+    """The best choices of words, 0 or 1 + a word of the second graph; None if there are none.
 
     `table` is [words, words + 1], some −inf; with `all_words` as many are mapped as can be.
     """
@@ -33,7 +34,7 @@ def best_matching(table: Floats, *, all_words: bool) -> Ints | None:
 
 
 def local_matching(scores: Floats, ends: Ints, mapped: Ints, *, all_words: bool) -> Ints | None:
-    """The choices of words of a good alignment; None where no matching of words was found.
+    """The choices of words of a good alignment; None if no matching of words was found.
 
     `scores` are [words + edges, K]; `ends` [E, 2] the words of the first graph's edges, and `mapped` [C, C] by the
     choices of two words the choice of an edge between them.

@@ -1,7 +1,7 @@
 """One-to-one matchings: every slot takes a number from 1 on that no other slot has, or nothing (choice 0).
 
 The best by successive shortest paths (Kuhn 1955, Munkres 1957; in the form of Jonker and Volgenant 1987), compiled,
-O(slots² · choices). Sums over matchings are permanents, which nobody computes; they are not there.
+O(slots² · choices). Sums over matchings are permanents, which are intractable, so they are not supported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sidelight.spaces.slots import BatchedSlotSpace
 
 @dataclass(frozen=True)
 class MatchingSpace(BatchedSlotSpace):
-    """The matchings of a batch; `mask` says which choices there are."""
+    """The matchings of a batch; `mask` marks the possible choices."""
 
     no_sums = "sums over matchings, which may cross, are permanents and not tractable"
 
@@ -35,13 +35,13 @@ class MatchingSpace(BatchedSlotSpace):
 
 @kernel
 def best_matchings(starts: Ints, lo: int, hi: int, scores: Floats, choices: Ids, values: Floats) -> None:
-    """The best matching of the inputs lo..hi; a value of −inf where there is none. # scores: [T, K]"""
+    """The best matching of the inputs lo..hi; a value of −inf if there is none. # scores: [T, K]"""
     right = scores.shape[1] - 1
     for number in range(lo, hi):
         first = starts[number]
         n = starts[number + 1] - first
         own = scores[first : first + n]
-        total = right + n  # columns: numbers, then a place of its own for each slot that takes nothing
+        total = right + n  # columns: numbers, then one for each slot that takes nothing
         taker = np.full(total, -1, np.int64)
         lift, price = np.zeros(n), np.zeros(total)
         values[number] = 0.0
@@ -61,7 +61,7 @@ def best_matchings(starts: Ints, lo: int, hi: int, scores: Floats, choices: Ids,
 
 @inner_kernel
 def _add_slot(slot: int, own: Floats, right: int, taker: Ints, lift: Floats, price: Floats) -> bool:
-    """Give one more slot a column by the shortest path of changes; False where there is none."""
+    """Give one more slot a column by the shortest path of changes; False if there is none."""
     total = taker.shape[0]
     way, from_ = np.full(total, np.inf), np.full(total, -1, np.int64)
     done = np.zeros(total, np.uint8)

@@ -33,9 +33,10 @@ def no_prices(width: int, shape: tuple[int, int]) -> Prices:
 
 @inner_kernel
 def step_prices(pair: Pair, words: Ints, prices: Prices, exact: bool, length: float) -> bool:
-    """Prices of what is wanted twice rise, of what nobody wants fall; False where all is in order.
+    """Raise the prices of words used twice, and lower those of unused words; False if no price must change.
 
-    A step keeps some of the direction before (Camerini, Fratta and Maffioli 1975). `length` is the gap times the scale.
+    A step keeps part of the previous direction (Camerini, Fratta and Maffioli 1975). `length` is the gap times the
+    scale.
     """
     price, fees, way, ways = prices.price, prices.fees, prices.way, prices.ways
     more, mores, norm, off = np.full(price.shape[0], -1.0), np.zeros(fees.shape), 0.0, False
@@ -75,9 +76,9 @@ def step_prices(pair: Pair, words: Ints, prices: Prices, exact: bool, length: fl
 
 
 @inner_kernel
-def begin_prices(prices: Prices, kept: Floats, kept_fees: Floats) -> None:
-    """Go back to what was kept, without a direction."""
-    copy_prices(kept, kept_fees, prices.price, prices.fees)
+def begin_prices(prices: Prices, stored: Floats, kept_fees: Floats) -> None:
+    """Restore the stored prices, without a direction."""
+    copy_prices(stored, kept_fees, prices.price, prices.fees)
     prices.way[:] = 0.0
     prices.ways[:] = 0.0
 

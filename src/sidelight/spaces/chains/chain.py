@@ -16,7 +16,7 @@ from sidelight.spaces.chains import chain_kernels as kernels
 
 
 class ChainScores(Protocol):
-    """Scores of the parts of a batch of chains; token scores are asked for block by block."""
+    """Scores of the parts of a batch of chains; token scores are computed block by block."""
 
     @property
     def transition(self) -> Floats:  # [L, L] from, to
@@ -49,7 +49,7 @@ class GivenScores:
 
 
 class AnyCost(Protocol):
-    """What is added to the scores of outputs, against a target for each token."""
+    """A cost that is added to the scores of outputs, relative to a target for each token."""
 
     @property
     def targets(self) -> Ids:  # [T]
@@ -221,7 +221,7 @@ class ChainSpace:
     ) -> Paths:
         """The best labeling of each sequence, with its cost added where one is given.
 
-        With `rng`, ties are broken uniformly at random. Raises `Infeasible` where the masks leave no labeling.
+        With `rng`, ties are broken uniformly at random. Raises `Infeasible` if the masks leave no labeling.
         """
         paths = self._paths(scores, cost, rng, n_jobs)
         check_feasible(paths.values)

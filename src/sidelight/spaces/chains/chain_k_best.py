@@ -25,7 +25,7 @@ def k_best(
 ) -> KBest:
     """The k best labelings of each sequence, all different, with their cost added where one is given.
 
-    The first is that of `ChainSpace.best`. Raises `ValueError` if k is less than 1 and `Infeasible` where the masks
+    The first is that of `ChainSpace.best`. Raises `ValueError` if k is less than 1 and `Infeasible` if the masks
     leave no labeling.
 
     >>> from sidelight.spaces.chains.chain import GivenScores

@@ -1,9 +1,9 @@
 """Dynamic programs over batches of first-order chains.
 
-All take the sequences `lo..hi` of a batch. Scores are a block that begins at token `base`; a label that may not be
-used has score -inf, and so has a forbidden transition, so that one maximum serves every kind of mask. Forward passes
-keep only values; the way back recomputes one row per token, which is cheaper than storing pointers and keeps the
-inner loop over contiguous labels. Ties go to the lowest label unless random ones are asked for.
+All take the sequences `lo..hi` of a batch. Scores are a block that begins at token `base`; excluded labels and
+forbidden transitions have score -inf, so the same maximum works for every kind of mask. Forward passes store only
+values; the backward pass recomputes one row per token, which is cheaper than storing pointers and keeps the inner loop
+over contiguous labels. Ties go to the lowest label unless random ties are requested.
 """
 
 from __future__ import annotations
@@ -167,16 +167,16 @@ def viterbi_random_ties(
                 if best[t, label] + onward == top:
                     total += ways[t, label]
             draw = uniform(state) * total
-            chosen = -1
+            choice = -1
             for label in range(size):
                 onward = end[label] if t == count - 1 else transition[label, follower]
                 if best[t, label] + onward == top:
-                    chosen = label
+                    choice = label
                     draw -= ways[t, label]
                     if draw < 0.0:
                         break
-            labels[first + t] = chosen
-            follower = chosen
+            labels[first + t] = choice
+            follower = choice
 
 
 @inner_kernel
@@ -255,7 +255,7 @@ def viterbi_outside(
 ) -> None:
     """The best path on which at least one token leaves the admitted labels: a Viterbi over (label, has left).
 
-    Paths that have not left are looked at on the way back alone, before the first token that leaves.
+    Paths that have not left are needed only in the backward pass, before the first token that leaves.
     """
     base = starts[lo]
     size = start.shape[0]
@@ -284,16 +284,16 @@ def viterbi_outside(
             leaves = admitted[first + t, last] == 0
             before = best[t - 1] if leaves else left[t - 1]
             value = -np.inf
-            chosen = 0
+            choice = 0
             for label in range(size):
                 if before[label] + into[last, label] > value:
                     value = before[label] + into[last, label]
-                    chosen = label
+                    choice = label
             t -= 1
-            labels[first + t] = chosen
-            if leaves and left[t, chosen] + into[last, chosen] < value:
+            labels[first + t] = choice
+            if leaves and left[t, choice] + into[last, choice] < value:
                 break
-            last = chosen
+            last = choice
         if t > 0:
             stay_before(starts[i], t, scores, base, into, start, admitted, stayed, labels)
 
@@ -321,12 +321,12 @@ def stay_before(
     for t in range(end - 1, -1, -1):
         row = into[labels[first + t + 1]]
         value = -np.inf
-        chosen = 0
+        choice = 0
         for label in range(size):
             if stayed[t, label] + row[label] > value:
                 value = stayed[t, label] + row[label]
-                chosen = label
-        labels[first + t] = chosen
+                choice = label
+        labels[first + t] = choice
 
 
 @kernel

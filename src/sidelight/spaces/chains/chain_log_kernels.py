@@ -5,7 +5,7 @@ backward(t, l) = log Σ_k exp(A(l, k) + s_{t+1}(k) + backward(t + 1, k)). Slow, 
 any finite scores; `chain_sum_kernels` comes here only where it must.
 
 Probabilities are shares of the sum of their own token, or pair of tokens, not of the log-sum of the sequence: with
-scores of 1e9 and more the two differ by what rounding has lost on the way, and shares are between 0 and 1 all the same.
+scores of 1e9 and more the two differ by accumulated rounding, but shares remain between 0 and 1.
 """
 
 from __future__ import annotations

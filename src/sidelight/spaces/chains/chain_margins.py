@@ -1,4 +1,4 @@
-"""By how much the best labeling would fall if one token had to have another label.
+"""How much the score of the best labeling would decrease if one token had another label.
 
 The best value of a labeling in which token t has label l is forward[t, l] + backward[t, l], both maxima over the tokens
 on one side; the two largest of these over l are the best value of all, and the best with another label at t.

@@ -136,7 +136,7 @@ def exp_scores_into(
     work: Floats,  # [P · P] or more
     bits: Ints,
 ) -> None:
-    """As `exp_scores`, in memory that is there."""
+    """As `exp_scores`, in existing memory."""
     onward, back, edges, tops = room
     size = start.shape[0]
     wide = edges.shape[1]

@@ -149,7 +149,7 @@ def log_beliefs(
     values: Floats,  # [N] NaN where it is asked; out: the log-sum
     moves: Floats,  # [L, L] expected transitions, times price, are added
 ) -> None:
-    """What `beliefs` has left, in logarithms; apart from it, as hardly anyone has to compile it."""
+    """The remaining sequences of `beliefs`, in logarithms; a separate kernel, since it rarely needs to be compiled."""
     size = start.shape[0]
     room = room_for(longest(starts, lo, hi), size)
     for i in range(lo, hi):

@@ -2,7 +2,7 @@
 
 With score s(y) of a labeling, log-sum = log Σ_y exp(s(y) / temperature) over the labelings y of the space, and
 p(y) = exp(s(y) / temperature − log-sum). A cost is added to the score before it is divided. Clamping is
-`space.inside(mask)`. All functions raise `Infeasible` where the masks leave no labeling.
+`space.inside(mask)`. All functions raise `Infeasible` if the masks leave no labeling.
 
 A space with `left_out` (at least one token must leave its candidates) is summed as a chain over three copies of the
 labels: still within the candidates, leaving them at this token, having left before. That costs nine times as much and,
@@ -25,7 +25,7 @@ from sidelight.spaces.chains.chain_scaled_kernels import exp_moves
 
 @dataclass(frozen=True, slots=True)
 class Beliefs:
-    """What is expected of the labelings of a batch; with prices, each sequence counts so many times."""
+    """Expectations over the labelings of a batch; with prices, each sequence is multiplied by its price."""
 
     log_sums: Floats  # [N] without prices
     tokens: Floats  # [T, L] p(y_t = l)
@@ -72,7 +72,7 @@ class RaisedScores(_ChangedTokens):
 
     @property
     def second(self) -> Floats:
-        """That of the whole, where it has any. # [L, L, L]"""
+        """The second-order scores of all, if there are any. # [L, L, L]"""
         second: Floats = self.whole.second  # type: ignore[attr-defined]
         return second
 

@@ -1,9 +1,9 @@
 """The k best paths of first-order chains.
 
-Every token and label has a falling list of the k best values of paths that end there. The lists of the token before,
-shifted by the transitions, are merged by a heap of their heads: O(T L (L + k log L)) in all; where k is small, by
-putting each value in its place, since most are too low for any. Two paths with the same
-value are still two paths; of these the one with the lower label stands first, looking from the end, as in `viterbi`.
+Every token and label has a descending list of the k best values of paths that end there. The lists of the previous
+token, shifted by the transitions, are merged by a heap of their heads: O(T L (L + k log L)) in all. For small k, each
+value is inserted into the list instead, since most values are too low. Two paths with the same value are different
+paths; the one with the lower label, seen from the end, comes first, as in `viterbi`.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def k_best_path(
     first: int,
     count: int,
     room: Lists,
-    values: Floats,  # out [k], -inf where there are fewer
+    values: Floats,  # out [k], -inf if there are fewer
     labels: Ids,  # out, from `at` on one path after another, each `step` after the one before
     at: int,
     step: int,
@@ -185,7 +185,7 @@ def k_best(
     transition: Floats,  # [L, L] from, to
     start: Floats,  # [L]
     end: Floats,  # [L]
-    labels: Ids,  # out [k * T] one path of all sequences after another, -1 where there are fewer
+    labels: Ids,  # out [k * T] one path of all sequences after another, -1 if there are fewer
     values: Floats,  # out [N, k]
 ) -> None:
     """The k best paths of the sequences lo..hi."""

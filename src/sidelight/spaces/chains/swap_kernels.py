@@ -6,7 +6,7 @@ There are exponentially many such reorderings; a chain over positions sums them 
     first    token t + 1, about to swap      after alone or second
     second   token t − 1, having swapped     after first
 
-so a step is two products with exp A, one of (alone + second) and one of first, and all else is as in
+so a step is two products with exp A, one of (alone + second) and one of first; everything else is as in
 `chain_scaled_kernels`. A sequence whose scores span too much for exponentials is summed in logarithms, as a chain over
 three copies of the labels.
 """
@@ -37,7 +37,9 @@ from sidelight.spaces.chains.chain_scaled_kernels import (
 
 @inner_kernel
 def _references(tops: Floats, count: int, factors: Floats) -> float:
-    """factors[t]: what exponentials of tokens t, t + 1 and t − 1 weigh at position t; returns what was taken out."""
+    """factors[t]: the factors of the exponentials of tokens t, t + 1 and t − 1 at position t; returns the logarithm of
+    the scale.
+    """
     total = 0.0
     for t in range(count):
         top = tops[t]
@@ -229,7 +231,7 @@ def _beliefs_in_logs(
     moves: Floats,
     ends: Floats,
 ) -> float:
-    """What `swap_forward` and `swap_backward` do, in logarithms; scores become beliefs."""
+    """As `swap_forward` and `swap_backward`, in logarithms; scores become beliefs."""
     size = start.shape[0]
     tokens, tripled, starts, lasts = _in_three(scores, first, count, transition, start, end)
     before, after = np.empty(tokens.shape), np.empty(tokens.shape)
@@ -269,7 +271,7 @@ def swap_beliefs(
     start: Floats,
     end: Floats,
     prices: Floats,  # [N], or empty for ones
-    wanted: bool,  # whether beliefs are; otherwise only log-sums are written
+    with_beliefs: bool,  # whether beliefs are; otherwise only log-sums are written
     values: Floats,  # out [N] log-sums over reorderings and labelings
     moves: Floats,  # out [L, L] expected transitions, times price
     ends: Floats,  # out [2, L] expected starts and ends, times price
@@ -295,14 +297,14 @@ def swap_beliefs(
         value = swap_forward(scores, first, count, exp_moves, *chain)
         if np.isnan(value):
             slow += 1
-            if wanted:
+            if with_beliefs:
                 value = _beliefs_in_logs(scores, first, count, transition, start, end, price, moves, ends)
             else:
                 tokens, tripled, firsts, lasts = _in_three(scores, first, count, transition, start, end)
                 value = log_forward(tokens, 0, count, tripled, firsts, lasts, np.empty(tokens.shape))
-        elif value > -np.inf and wanted:
-            made = (exps, factors, alone, ahead, behind, plain, scales, onto_plain, onto_behind)
-            swap_backward(count, exp_moves, *made, first, price, scores, ends)
+        elif value > -np.inf and with_beliefs:
+            arrays = (exps, factors, alone, ahead, behind, plain, scales, onto_plain, onto_behind)
+            swap_backward(count, exp_moves, *arrays, first, price, scores, ends)
             add_moves(count, plain, onto_plain, price, gathered)
             add_moves(count, ahead, onto_behind, price, gathered)
         values[i] = value

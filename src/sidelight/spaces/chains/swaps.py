@@ -28,28 +28,30 @@ def swap_beliefs(
     return _sums(space, scores, prices, True, n_jobs)
 
 
-def _sums(space: ChainSpace, scores: ChainScores, prices: Floats | None, wanted: bool, n_jobs: int | None) -> Beliefs:
+def _sums(
+    space: ChainSpace, scores: ChainScores, prices: Floats | None, with_beliefs: bool, n_jobs: int | None
+) -> Beliefs:
     if space.left_out is not None:
         raise Intractable("reorderings are summed within candidate labels, not outside of them")
     chain = MaskedChain.of(space, scores, None, 1.0)
     starts, size = space.starts, space.n_labels
     values = np.empty(len(starts) - 1)
-    tokens = np.empty((int(starts[-1]) if wanted else 0, size))
+    tokens = np.empty((int(starts[-1]) if with_beliefs else 0, size))
     priced = NO_FLOATS if prices is None else prices
 
     def run(shard: tuple[int, int]) -> tuple[Floats, Floats, int]:
         lo, hi = shard
         block = chain.block(lo, hi)
         moves, ends = np.empty((size, size)), np.empty((2, size))
-        slow = _beliefs(starts, lo, hi, block, *chain.moves, priced, wanted, values, moves, ends)
-        if wanted:
+        slow = _beliefs(starts, lo, hi, block, *chain.moves, priced, with_beliefs, values, moves, ends)
+        if with_beliefs:
             tokens[starts[lo] : starts[hi]] = block
         return moves, ends, slow
 
-    found = threads(run, shards(starts), n_jobs=n_jobs)
+    parts = threads(run, shards(starts), n_jobs=n_jobs)
     check_feasible(values)
     moves, ends = np.zeros((size, size)), np.zeros((2, size))
-    for part, more, _ in found:  # in the order of the shards, so that threads do not matter
+    for part, more, _ in parts:  # in the order of the shards, so that threads do not matter
         moves += part
         ends += more
-    return Beliefs(values, tokens, moves, ends[0], ends[1], sum(slow for *_, slow in found))
+    return Beliefs(values, tokens, moves, ends[0], ends[1], sum(slow for *_, slow in parts))

@@ -107,7 +107,7 @@ class SecondOrderSpace:
     ) -> Paths:
         """The best labeling of each sequence, with its cost added where one is given.
 
-        With `rng`, ties are broken uniformly at random. Raises `Infeasible` where the masks leave no labeling, and
+        With `rng`, ties are broken uniformly at random. Raises `Infeasible` if the masks leave no labeling, and
         `Intractable` for random ties outside candidate sets.
         """
         if rng is not None and self.left_out is not None:

@@ -1,7 +1,7 @@
 """The k best labelings of every sequence under second-order scores.
 
-The recursion of `second_order_kernels` with a falling list of the k best values in every state instead of one; of equal
-values, the one met first stands first.
+The recursion of `second_order_kernels` with a descending list of the k best values in every state instead of one; of
+equal values, the one found first comes first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def k_best(
 ) -> tuple[Ids, Floats]:
     """The k best labelings [k, T], best first, and their scores [N, k].
 
-    Where a sequence has fewer, their score is -inf and their labels are -1. Raises `Infeasible` where it has none, and
+    Where a sequence has fewer, their score is -inf and their labels are -1. Raises `Infeasible` if it has none, and
     `Intractable` for labelings outside candidate sets.
     """
     if k < 1:

@@ -98,7 +98,7 @@ def forward(
 
 @inline_kernel
 def ended(ending: Floats, here: Ints, end: Floats, worth: Floats) -> Floats:
-    """What the states (j, k) of the last token are worth with the end, at k · J + j, in a part of the room given."""
+    """The values of the states (j, k) of the last token with the end, at k · J + j, in part of the given memory."""
     count = ending.shape[0]
     for k in range(here.shape[0]):
         for j in range(count):
@@ -124,7 +124,7 @@ def count_ways(
     top: float,
     ways: Floats,
 ) -> None:
-    """How many paths, up to a factor per token, lead to each state as the beginning of a best path of value `top`.
+    """The number of paths, up to a factor per token, to each state that begin a best path of value `top`.
 
     First the states on best paths are found from the end backwards, so that others cost nothing.
     """
@@ -181,7 +181,7 @@ def walk_back(
     worth: Floats,  # room for the states of a token, twice
     labels: Ids,  # out [count]
 ) -> float:
-    """A labeling, from its end to its beginning; which one is said in `choose`. Returns the value of the best one."""
+    """A labeling, from its end to its beginning, selected by `choose`. Returns the value of the best one."""
     count = frame.length
     here, last = labels_of(count - 1, frame), states(count - 1, frame, values)
     each = ended(last, here, end, worth[0])
@@ -309,19 +309,19 @@ def viterbi_outside(
                 in_stayed, in_left = states(t - 1, frame, stayed), states(t - 1, frame, left)
                 earlier = labels_of(t - 2, frame)
                 value = -np.inf
-                chosen = 0
+                choice = 0
                 from_left = has_left
                 for e in range(earlier.shape[0]):
                     weight = second[earlier[e], middle, label]
                     if has_left and in_left[e, j] + weight > value:
                         value = in_left[e, j] + weight
-                        chosen = e
+                        choice = e
                         from_left = True
                     if may_stay and in_stayed[e, j] + weight > value:
                         value = in_stayed[e, j] + weight
-                        chosen = e
+                        choice = e
                         from_left = False
-                j = chosen
+                j = choice
                 has_left = from_left
             label = middle
 

@@ -40,7 +40,7 @@ class ScaledMoves(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """What is expected of parts; `second` lacks the factor M. Padded as `ScaledMoves`."""
+    """Expectations of parts; `second` lacks the factor M. Padded as `ScaledMoves`."""
 
     pairs: Floats  # [L, P]
     start: Floats  # [P]
@@ -98,7 +98,7 @@ def scaled_moves(second: Floats, transition: Floats, start: Floats, end: Floats)
 
 @kernel
 def empty_spread(size: int) -> Spread:
-    """Nothing expected yet."""
+    """Zero expectations."""
     wide = padded(size)
     return Spread(np.zeros((size, wide)), np.zeros(wide), np.zeros(wide), np.zeros((size, size, wide)))
 
@@ -153,7 +153,7 @@ def lost(values: Floats, factor: float) -> bool:
 
 @inner_kernel
 def scaled_forward(scores: Floats, moves: ScaledMoves, sweep: Sweep) -> float:
-    """log Z of a sequence with these token scores; −inf where there is no labeling, `LOST` where it is not sure."""
+    """log Z of a sequence with these token scores; −inf if there is no labeling, `LOST` where it is not sure."""
     count, size = scores.shape
     total = moves.tops[2] + moves.tops[3]
     for t in range(count):

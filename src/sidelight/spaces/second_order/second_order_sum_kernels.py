@@ -41,7 +41,7 @@ from sidelight.spaces.second_order.second_order_states import (
 )
 
 TINY = 1e-200
-STEEP = 300.0  # a factor up to exp of this cannot bring back what was lost below TINY
+STEEP = 300.0  # a factor of at most exp of this cannot make a value lost below TINY relevant
 
 
 @inner_kernel
@@ -115,7 +115,7 @@ def log_sums(
     moves: ScaledMoves,
     values: Floats,  # out [N]
 ) -> None:
-    """log Z of every sequence, -inf where there is no labeling."""
+    """log Z of every sequence, -inf if there is no labeling."""
     opened, begins = open_labels(scores)
     longest, most = most_states(starts, lo, hi, begins)
     sums, worth = np.empty(most), np.empty((2, start.shape[0] ** 2))
@@ -176,15 +176,15 @@ def backward_step(
                     weight = second[earlier[i], middle[j], here[k]]
                     out[here[k]] += price * np.exp(old[i, j] + weight + row[k] - log_z)
                 continue
-            factor, given = price * np.exp(steepness), onward[middle[j], earlier[i]]
+            factor, later = price * np.exp(steepness), onward[middle[j], earlier[i]]
             if factor == 0.0:
                 continue
             if here.shape[0] == size:
                 for label in range(size):
-                    out[label] += factor * given[label] * shares[label]
+                    out[label] += factor * later[label] * shares[label]
             else:
                 for k in range(here.shape[0]):
-                    out[here[k]] += factor * given[here[k]] * shares[k]
+                    out[here[k]] += factor * later[here[k]] * shares[k]
 
 
 @kernel
@@ -261,8 +261,8 @@ def beliefs(
                 for j in range(middle.shape[0]):
                     before[0, j] = log_sum(back[j])
             else:
-                given = (onward, backward, peak, second, frame)
-                backward_step(t, back, log_z, prices[i], *given, old, before, in_second)
+                state = (onward, backward, peak, second, frame)
+                backward_step(t, back, log_z, prices[i], *state, old, before, in_second)
 
 
 @kernel

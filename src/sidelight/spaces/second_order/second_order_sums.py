@@ -2,7 +2,7 @@
 
 As in `chain_sums`, with score s(y) of a labeling, log-sum = log Σ_y exp(s(y) / temperature) and
 p(y) = exp(s(y) / temperature − log-sum); a cost is added to the score before it is divided. All functions raise
-`Infeasible` where the masks leave no labeling, and `Intractable` for labelings outside candidate sets.
+`Infeasible` if the masks leave no labeling, and `Intractable` for labelings outside candidate sets.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_PARTS = 16  # expected second-order parts are L³ numbers, so there are at 
 
 
 class SecondOrderBeliefs(NamedTuple):
-    """What is expected of the labelings of a batch; with prices, each sequence counts so many times."""
+    """Expectations over the labelings of a batch; with prices, each sequence is multiplied by its price."""
 
     log_sums: Floats  # [N] without prices
     tokens: Floats  # [T, L] p(y_t = l)
@@ -127,7 +127,7 @@ def _zeros(size: int) -> list[Floats]:
 
 
 def _add_spread(spread: Spread, moves: ScaledMoves, counts: list[Floats]) -> None:
-    """What scaled sums expect is added, with the factor that all tokens have in common."""
+    """Add the expectations of scaled sums, with the common factor of all tokens."""
     if not moves.flat:
         return
     size = len(counts[1])
@@ -169,7 +169,7 @@ class _Sums:
         return cls(space, scores, cost, temperature, onward, peak, steps)
 
     def moves(self) -> ScaledMoves:
-        """For scaled sums, which are worth their cost where most labels are open."""
+        """Factors for scaled sums, which pay if most labels are open."""
         admitted = self.space.admitted
         share = 1.0 if admitted is None else np.count_nonzero(admitted) / max(admitted.size, 1)
         if share > MOSTLY:

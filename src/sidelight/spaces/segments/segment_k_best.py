@@ -1,7 +1,7 @@
 """The k best segmentations of every sequence of a batch.
 
-The recursion of `segment_kernels` with a list of the k best values in every place instead of one. Lists are in falling
-order; of equal values, the one met first stands first.
+The recursion of `segment_kernels` with a list of the k best values at every position instead of one. Lists are in
+descending order; of equal values, the one found first comes first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def k_best(
     runs: bool,
     labels: Ids,  # out [K, T]
     begins: Bytes,  # out [K, T]
-    values: Floats,  # out [N, K], -inf where there are fewer
+    values: Floats,  # out [N, K], -inf if there are fewer
 ) -> None:
     """The k best segmentations of every sequence, best first."""
     k = labels.shape[0]

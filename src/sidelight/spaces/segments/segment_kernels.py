@@ -1,15 +1,15 @@
 """Dynamic programs over batches of labelled segmentations.
 
 All take the sequences `lo..hi` of a batch and `totals`, a block that begins at their first token: totals[t, d − 1, l]
-is what a segment of length d and label l that ends at token t adds to the score, tokens and all, or -inf where it may
-not be. Masks and costs are in there, so that one recursion serves every kind of inference:
+is the score of a segment of length d and label l that ends at token t, including its tokens, or -inf if it is excluded.
+It includes masks and costs, so that one recursion serves every kind of inference:
 
-    enter[s, l]   the best (or the log-sum) of all that can stand before a segment of label l that begins at s
+    enter[s, l]   the best (or the log-sum) of everything before a segment of label l that begins at s
     ending[t, l]  the same up to t, where a segment of label l ends;   full[t, l]: where it is as long as can be
 
 First the maximum over the previous label is taken once per token, L² steps, then segments are extended from it, M · L
-steps. With `runs`, a segment may follow one of its own label only where that one is as long as can be: then
-segmentations and token labelings are one to one. Ties go to the shortest last segment and the lowest label.
+steps. With `runs`, a segment may follow one of the same label only if that one has the maximum length: then
+segmentations and token labelings correspond one to one. Ties go to the shortest last segment and the lowest label.
 """
 
 from __future__ import annotations

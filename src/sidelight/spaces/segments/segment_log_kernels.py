@@ -1,10 +1,10 @@
 """Forward and backward recursions over labelled segmentations, in the domain of logarithms.
 
-The recursions are those of `segment_kernels` with sums of exponentials instead of maxima. What a state is worth
-stays a logarithm; each sum has its largest part taken out, so that nothing overflows and -inf stays -inf. The
-exponentials of segments, M · L a token, are made a block at a time (`exponentials`). Those of transitions are made once
-for all, with the largest transition taken out, so that a step from label to label multiplies and adds. A sum over
-labels that comes out below TINY may have lost its parts to underflow: it is made once more term by term.
+The recursions are those of `segment_kernels` with sums of exponentials instead of maxima. The value of a state is a
+logarithm; the largest term of each sum is factored out, so that nothing overflows and -inf stays -inf. The exponentials
+of segments, M · L a token, are made a block at a time (`exponentials`). Those of transitions are made once for all,
+with the largest transition taken out, so that a step from label to label multiplies and adds. A sum over labels below
+TINY may have lost terms to underflow: it is recomputed term by term.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ def room_of(lengths: int, size: int) -> SegmentRoom:
 
 @inline_kernel
 def finite_or_zero(value: float) -> float:
-    """What to shift by before exponentials: nothing where all are -inf."""
+    """The shift before exponentials: 0 if all are -inf."""
     return value if value > -np.inf else 0.0
 
 
 @inner_kernel
 def exp_shares(values: Floats, room: SegmentRoom) -> float:
-    """room.shares = exp(values − top); returns the top, -inf where there is none."""
+    """room.shares = exp(values − top); returns the top, -inf if there is none."""
     top = -np.inf
     for label in range(values.shape[0]):
         top = max(top, values[label])

@@ -34,7 +34,7 @@ SHARD_SEGMENTS = 16384  # tokens times lengths of a shard: its block of totals s
 
 
 class SegmentScores(ChainScores, Protocol):
-    """Scores of the parts of a batch; those of tokens and segments are asked for block by block."""
+    """Scores of the parts of a batch; those of tokens and segments are computed block by block."""
 
     def segments(self, first: int, last: int) -> Floats:
         """A fresh array [last - first, M, L] of scores of a segment of length d + 1 and label l that ends at t."""
@@ -92,7 +92,7 @@ class SegmentSpace:
         return replace(self, admitted=np.ascontiguousarray(both, dtype=np.uint8))
 
     def raised(self, bonus: Floats) -> SegmentSpace:
-        """The same segmentations, with a bonus of every token label beside their scores. # bonus: [T, K]"""
+        """The same segmentations, with an additional bonus for every token label. # bonus: [T, K]"""
         return replace(self, bonus=bonus if self.bonus is None else self.bonus + bonus)
 
     def outside(self, admitted: Bytes) -> Outside:
@@ -145,7 +145,7 @@ class SegmentSpace:
     ) -> Paths:
         """The best segmentation of each sequence as token labels, with its cost added where one is given.
 
-        Raises `Infeasible` where the masks leave none.
+        Raises `Infeasible` if the masks leave none.
         """
         if rng is not None:
             raise Intractable("the ties of segmentations are not broken at random; leave random_ties out")
@@ -179,7 +179,7 @@ class SegmentSpace:
     def k_best(self, scores: SegmentScores, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
         """The token labels [k, T] of the k best segmentations, best first, and their scores [k, N].
 
-        Where a sequence has fewer, their score is -inf and their labels are -1. Raises `Infeasible` where it has none.
+        Where a sequence has fewer, their score is -inf and their labels are -1. Raises `Infeasible` if it has none.
         """
         labels = np.empty((k, int(self.starts[-1])), dtype=np.int32)
         begins = np.empty(labels.shape, dtype=np.uint8)
@@ -198,7 +198,7 @@ class SegmentSpace:
     def log_sums(self, scores: SegmentScores, *, n_jobs: int | None = None) -> Floats:
         """log Σ exp(score) over the segmentations of each sequence. # [N]
 
-        Raises `Infeasible` where there are none.
+        Raises `Infeasible` if there are none.
         """
         values = np.empty(len(self.starts) - 1)
         edges = self._steps(scores)
@@ -213,7 +213,7 @@ class SegmentSpace:
     def sample(self, scores: SegmentScores, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
         """The token labels of a segmentation of each sequence, drawn with probability in proportion to exp(score).
 
-        Raises `Infeasible` where there are none.
+        Raises `Infeasible` if there are none.
         """
         segments = self._blank()
         values = np.empty(len(self.starts) - 1)
@@ -230,7 +230,7 @@ class SegmentSpace:
     def beliefs(self, scores: SegmentScores, *, n_jobs: int | None = None) -> SegmentBeliefs:
         """Log-sums and the expectations of all parts; it takes T · M · L numbers.
 
-        Raises `Infeasible` where a sequence has no segmentation.
+        Raises `Infeasible` if a sequence has no segmentation.
         """
         ones = np.ones(len(self.starts) - 1)
         pieces = threads(lambda shard: self.block_beliefs(scores, *shard, ones), self.shards(), n_jobs=n_jobs)
@@ -299,7 +299,7 @@ class SegmentSpace:
         return fits.astype(np.uint8)
 
     def totals(self, scores: SegmentScores, i: int) -> Floats:
-        """What each segment of sequence i adds to the score, -inf where it may not be. # [t, M, L] as `lasts`"""
+        """The score of each segment of sequence i, -inf if it is excluded. # [t, M, L] as `lasts`"""
         first, last = int(self.starts[i]), int(self.starts[i + 1])
         return self._totals(i, i + 1, scores.block(first, last), scores.segments(first, last))
 

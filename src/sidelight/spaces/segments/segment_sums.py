@@ -19,7 +19,7 @@ from sidelight.spaces.segments.segment_log_kernels import (
     room_of,
 )
 
-STEEP = 300.0  # a factor up to exp of this cannot bring back what was lost below TINY
+STEEP = 300.0  # a factor of at most exp of this cannot make a value lost below TINY relevant
 
 
 @kernel
@@ -149,7 +149,7 @@ def _segment_beliefs(
     tokens: Floats,
     firsts: Floats,
 ) -> None:
-    """The probabilities of the segments of a sequence, and what they cover and begin at."""
+    """The probabilities of a sequence's segments, added to the tokens that they cover and to their first tokens."""
     size = leave.shape[1]
     covering = room.peaks
     for t in range(count):

@@ -1,8 +1,8 @@
-"""How labelled segments read as labels of tokens: one choice per token, as everywhere else.
+"""Labelled segments as labels of tokens: one choice per token, as in other structures.
 
-The first token of a segment l has the label first[l], the others inside[l] (B-X and I-X, say). Where both are the same
-label, a segment is a run of it, or a piece of one: it may follow one of its own label only where that one is as long as
-can be. So a token labeling is the reading of one segmentation at most, and an output is a token labeling here too.
+The first token of a segment l has the label first[l], the others inside[l] (B-X and I-X, say). If both are the same
+label, a segment is a run of it, or a piece of a run: it may follow a segment of the same label only if that one has the
+maximum length. So a token labeling corresponds to at most one segmentation, and outputs are token labelings here too.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TokenReading:
         return bool(np.all(self.first == self.inside))
 
     def segments(self, labels: Sequence[int]) -> list[tuple[int, int, int]] | None:
-        """The segments (first token, last token, label) that token labels read as; None where there are none.
+        """The segments (first token, last token, label) that token labels read as; None if there are none.
 
         >>> two = np.array([0, 1], np.int32)
         >>> TokenReading(two, two, two, np.array([2, 1])).segments([0, 0, 0, 1])
@@ -98,6 +98,6 @@ class TokenReading:
 
 
 def _places(begins: NDArray[np.bool_]) -> Ints:
-    """How many tokens after the last beginning each token stands. # [T]"""
+    """For each token, the distance to the last beginning. # [T]"""
     where = np.arange(len(begins), dtype=np.int64)
     return where - np.maximum.accumulate(np.where(begins, where, 0))

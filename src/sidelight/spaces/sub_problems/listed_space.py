@@ -1,8 +1,9 @@
-"""Outputs that are few enough to be listed: every legal one, with what it is charged for soft rules.
+"""Spaces of listed outputs: every legal output, with its penalties under soft rules.
 
     score(y) = Σ_slots s[slot, y_slot] − charge(y)      over the y in the list of the input
 
-Inputs that are alike share a list. All is exact: the best, sums over all, and sums over what some choices leave open.
+Equal inputs share a list. Everything is exact: the best output, sums over all outputs, and sums over outputs with some
+fixed choices.
 """
 
 from __future__ import annotations
@@ -86,15 +87,15 @@ class ListedSpace(SummedSlotSpace):
         self, scores: SlotScores | VariableScores, *, prices: Floats | None = None, n_jobs: int | None = None
     ) -> VariableBeliefs:
         """Probabilities of choices, times the price of each input."""
-        found = super().beliefs(scores, prices=prices, n_jobs=n_jobs)  # type: ignore[arg-type]
-        return VariableBeliefs(*found, ())
+        slots = super().beliefs(scores, prices=prices, n_jobs=n_jobs)  # type: ignore[arg-type]
+        return VariableBeliefs(*slots, ())
 
     def score(self, scores: SlotScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
         """The score of given choices of each input, less what soft rules charge. # [N]"""
         return super().score(scores, labels) - self.charges(labels)
 
     def charges(self, labels: Ids) -> Floats:
-        """What each output is charged for soft rules; nothing where it is not in the list. # [N]"""
+        """The penalties of each output under soft rules; 0 if it is not in the list. # [N]"""
         charges_of = np.zeros(len(self.starts) - 1)
         for i, number in enumerate(self.list_of.tolist()):
             outputs, charges = self.lists[number]
@@ -103,9 +104,9 @@ class ListedSpace(SummedSlotSpace):
         return charges_of
 
     def projected(self, learned: Bytes) -> ListedSpace:
-        """One output for each way that choices may be chosen which are `learned` [K], the others being alike.
+        """One output for each combination of the `learned` choices [K]; the other choices are ignored.
 
-        It is the one that is charged least; for sums over what is learned so far, which any legal rest completes.
+        It is the one with the lowest penalty, for sums over the sub-problems learned so far, with any legal completion.
         """
         lists = [_projected(one, learned) for one in self.lists]
         return replace(self, lists=tuple(lists), flat=OutputLists.of(lists))
@@ -115,8 +116,8 @@ def _projected(one: LegalOutputs, learned: Bytes) -> LegalOutputs:
     order = np.argsort(one.charges, kind="stable")
     seen = np.where(learned[one.outputs] != 0, one.outputs, -1)[order]
     first = np.sort(np.unique(seen, axis=0, return_index=True)[1])
-    kept = np.sort(order[first])
-    return LegalOutputs(one.outputs[kept], one.charges[kept])
+    firsts = np.sort(order[first])
+    return LegalOutputs(one.outputs[firsts], one.charges[firsts])
 
 
 @inner_kernel
@@ -141,7 +142,7 @@ def best_listed(
     choices: Ids,
     values: Floats,
 ) -> None:
-    """The best choices of the inputs lo..hi; a value of −inf where there are none."""
+    """The best choices of the inputs lo..hi; a value of −inf if there are none."""
     for i in range(lo, hi):
         first, number = starts[i], list_of[i]
         slots = starts[i + 1] - first

@@ -1,15 +1,15 @@
-"""Types of entities and relations of their pairs, chosen together: the best of all, and sums over all.
+"""Types of entities and relations of their pairs, chosen jointly: the best output, and sums over all outputs.
 
     score(t, r) = Σ_a e[a, t_a] + Σ_(a<b) ( s[ab, r_ab] + c[t_a, t_b, r_ab] )
 
-c is what rules say of a pair: −inf, or less a price. Given types, relations are free of each other, so each pair is a
-table g[t_a, t_b] = max_r s[r] + c[t_a, t_b, r] (of sums: log Σ_r exp), and what is left is to choose types.
+c are the charges of rules for a pair: −inf, or minus a penalty. Given the types, relations are independent, so each
+pair is a table g[t_a, t_b] = max_r s[r] + c[t_a, t_b, r] (of sums: log Σ_r exp), and only the types must be chosen.
 
-Best types by depth-first branch and bound, exact up to rounding: entities in their order, the better types first; no
-completion of the first d types is worth more than Σ_(j ≥ d) max_t ( what is known of j and the first d + Σ_(k > j)
-max g_jk[t, ·] ). With many entities, worth is first moved between tables and types, which changes no output's score,
-until that bound is near the linear relaxation's (max-product linear programming; Globerson and Jaakkola 2007).
-Sums visit all types^entities, so they are for few entities.
+Best types by depth-first branch and bound, exact up to rounding: entities in order, the better types first. An upper
+bound for completions of the first d types is Σ_(j ≥ d) max_t ( what is known of j and the first d + Σ_(k > j) max
+g_jk[t, ·] ). With many entities, scores are first moved between tables and types, which changes no output's score,
+until this bound is near that of the linear relaxation (max-product linear programming; Globerson and Jaakkola 2007).
+Sums visit all types^entities combinations, so they are only for few entities.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sidelight.core.kernels import inner_kernel, kernel
 
 FEW = 4  # entities whose types are tried without more ado
 SWEEPS = 30
-ROUNDING = 1e-10  # relative: outputs that are no better than this are alike
+ROUNDING = 1e-10  # relative: outputs within this tolerance count as equal
 
 
 @inner_kernel
@@ -51,11 +51,11 @@ def best_relations(
         pairs = n * (n - 1) // 2
         table = np.full((pairs, types, types), -np.inf)  # g
         for p in range(pairs):
-            own, said = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
+            own, charges = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
             for s in range(types):
                 for t in range(types):
                     for r in range(relations):
-                        worth = own[types + r] + said[s, t, r]
+                        worth = own[types + r] + charges[s, t, r]
                         if worth > table[p, s, t]:
                             table[p, s, t] = worth
         best, alone = np.zeros(n, np.int64), np.empty((n, types))
@@ -77,13 +77,13 @@ def best_relations(
         for a in range(n):
             for b in range(a + 1, n):
                 p = pair_number(a, b, n)
-                own, said = scores[first + n + p], tables[table_of[pair_starts[number] + p], best[a], best[b]]
+                own, charges = scores[first + n + p], tables[table_of[pair_starts[number] + p], best[a], best[b]]
                 at = 0
                 for r in range(1, relations):
-                    if own[types + r] + said[r] > own[types + at] + said[at]:
+                    if own[types + r] + charges[r] > own[types + at] + charges[at]:
                         at = r
                 choices[first + n + p] = types + at
-                values[number] += own[types + at] + said[at]
+                values[number] += own[types + at] + charges[at]
     return -1
 
 
@@ -109,7 +109,7 @@ def _tighten(alone: Floats, table: Floats, n: int, types: int) -> None:
 
 @inner_kernel
 def _best_types(own: Floats, table: Floats, n: int, types: int, most: int, best: Ints) -> float:
-    """The value of the best types, which are written to `best`; −inf where there are none, inf where given up."""
+    """The value of the best types, which are written to `best`; −inf if there are none, inf where given up."""
     rest = np.zeros((n, types))  # Σ_(k > j) max g_jk[t, ·]
     for j in range(n):
         for k in range(j + 1, n):
@@ -124,14 +124,14 @@ def _best_types(own: Floats, table: Floats, n: int, types: int, most: int, best:
         for t in range(types):
             known[0, j, t] = own[j, t]
     value, tried = np.zeros(n + 1), np.zeros((n, types), np.uint8)
-    chosen = np.zeros(n, np.int64)
+    assignment = np.zeros(n, np.int64)
     highest, depth, nodes = -np.inf, 0, 0
     while depth >= 0:
         if depth == n:
             if value[n] > highest:
                 highest = value[n]
                 for a in range(n):
-                    best[a] = chosen[a]
+                    best[a] = assignment[a]
             depth -= 1
             continue
         pick = -1
@@ -149,7 +149,7 @@ def _best_types(own: Floats, table: Floats, n: int, types: int, most: int, best:
         nodes += 1
         if nodes > most:
             return np.inf
-        chosen[depth] = pick
+        assignment[depth] = pick
         value[depth + 1] = value[depth] + known[depth, depth, pick]
         bound = value[depth + 1]
         for j in range(depth + 1, n):
@@ -186,16 +186,16 @@ def sum_relations(
         pairs = n * (n - 1) // 2
         table = np.empty((pairs, types, types))
         for p in range(pairs):
-            own, said = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
+            own, worth = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
             for s in range(types):
                 for t in range(types):
                     top = -np.inf
                     for r in range(relations):
-                        top = max(top, own[types + r] + said[s, t, r])
+                        top = max(top, own[types + r] + worth[s, t, r])
                     mass = 0.0
                     if top > -np.inf:
                         for r in range(relations):
-                            mass += np.exp(own[types + r] + said[s, t, r] - top)
+                            mass += np.exp(own[types + r] + worth[s, t, r] - top)
                     table[p, s, t] = top + np.log(mass) if top > -np.inf else -np.inf
         one, both = np.zeros((n, types)), np.zeros((pairs, types, types))
         total = _visit(scores[first : first + n], table, n, types, 0.0, False, one, both)
@@ -207,12 +207,12 @@ def sum_relations(
             for t in range(types):
                 shares[first + a, t] = one[a, t]
         for p in range(pairs):
-            own, said = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
+            own, worth = scores[first + n + p], tables[table_of[pair_starts[number] + p]]
             for s in range(types):
                 for t in range(types):
                     if both[p, s, t] > 0.0:
                         for r in range(relations):
-                            part = np.exp(own[types + r] + said[s, t, r] - table[p, s, t])
+                            part = np.exp(own[types + r] + worth[s, t, r] - table[p, s, t])
                             shares[first + n + p, types + r] += both[p, s, t] * part
 
 
@@ -220,13 +220,15 @@ def sum_relations(
 def _visit(
     own: Floats, table: Floats, n: int, types: int, less: float, counting: bool, one: Floats, both: Floats
 ) -> float:
-    """All types, one after another: log Σ exp(score), or with `counting` shares exp(score − less) of what they have."""
+    """Visit all combinations of types: log Σ exp(score), or with `counting` the probabilities exp(score − less) of
+    their parts.
+    """
     known = np.empty((n + 1, n, types))
     for j in range(n):
         for t in range(types):
             known[0, j, t] = own[j, t]
     value, mass = np.zeros(n + 1), np.zeros(n + 1)
-    chosen = np.full(n, -1, np.int64)
+    assignment = np.full(n, -1, np.int64)
     top, total, depth = -np.inf, 0.0, 0
     while depth >= 0:
         if depth == n:
@@ -239,21 +241,21 @@ def _visit(
                 total += np.exp(value[n] - top)
             depth -= 1
             continue
-        if chosen[depth] >= 0:  # back from this type
-            share, t = mass[depth + 1], chosen[depth]
+        if assignment[depth] >= 0:  # back from this type
+            share, t = mass[depth + 1], assignment[depth]
             mass[depth] += share
             if counting:
                 one[depth, t] += share
                 for i in range(depth):
-                    both[pair_number(i, depth, n), chosen[i], t] += share
-        chosen[depth] += 1
-        while chosen[depth] < types and known[depth, depth, chosen[depth]] == -np.inf:
-            chosen[depth] += 1
-        if chosen[depth] == types:
-            chosen[depth] = -1
+                    both[pair_number(i, depth, n), assignment[i], t] += share
+        assignment[depth] += 1
+        while assignment[depth] < types and known[depth, depth, assignment[depth]] == -np.inf:
+            assignment[depth] += 1
+        if assignment[depth] == types:
+            assignment[depth] = -1
             depth -= 1
             continue
-        t = chosen[depth]
+        t = assignment[depth]
         value[depth + 1] = value[depth] + known[depth, depth, t]
         for j in range(depth + 1, n):
             p = pair_number(depth, j, n)

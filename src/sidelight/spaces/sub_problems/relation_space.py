@@ -1,7 +1,7 @@
-"""Outputs that are types of entities and relations of their pairs, tied by what rules say of a pair.
+"""Spaces of types of entities and relations of their pairs, connected by rules about pairs.
 
 The slots of an input are its entities, then its pairs (0, 1), (0, 2), …, (1, 2), …; choices are the types, then the
-relations of a pair. What a pair costs depends on its relation and both types (`relation_kernels`).
+relations of a pair. The charges of a pair depend on its relation and both types (`relation_kernels`).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class RelationSpace(SummedSlotSpace):
             tied = pair_starts, self.table_of, self.tables
             return best_relations(self.starts, self.counts, *tied, *shard, unary, MOST_NODES, choices, values)
 
-        if len(values) == 1:  # online learners ask for one input at a time
+        if len(values) == 1:  # online learners use one input at a time
             given_up = [run((0, 1))]
         else:
             given_up = list(threads(run, shards(self.starts), n_jobs=n_jobs))
@@ -95,15 +95,15 @@ class RelationSpace(SummedSlotSpace):
         self, scores: SlotScores | VariableScores, *, prices: Floats | None = None, n_jobs: int | None = None
     ) -> VariableBeliefs:
         """Probabilities of choices, times the price of each input."""
-        found = super().beliefs(scores, prices=prices, n_jobs=n_jobs)  # type: ignore[arg-type]
-        return VariableBeliefs(*found, ())
+        slots = super().beliefs(scores, prices=prices, n_jobs=n_jobs)  # type: ignore[arg-type]
+        return VariableBeliefs(*slots, ())
 
     def score(self, scores: SlotScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
         """The score of given choices of each input, less what soft rules charge. # [N]"""
         return super().score(scores, labels) - self.charges(labels)
 
     def charges(self, labels: Ids) -> Floats:
-        """What each output is charged for soft rules; nothing for hard ones, which `admits` tells of. # [N]"""
+        """The penalties of each output under soft rules; hard rules are checked by `admits`. # [N]"""
         tables = np.where(self.tables == -np.inf, 0.0, self.tables)
         charges = np.zeros(len(self.starts) - 1)
         if self.alone is not None:
@@ -120,10 +120,10 @@ class RelationSpace(SummedSlotSpace):
         return charges
 
     def projected(self, learned: Bytes) -> RelationSpace:
-        """One output for each way that choices may be chosen which are `learned` [K], the others being alike.
+        """One output for each combination of the `learned` choices [K]; the other choices are ignored.
 
-        For sums over what is learned so far, which any legal rest completes. All of them, or types alone where "none"
-        goes with all types; raises `Intractable` for others.
+        For sums over the sub-problems learned so far, with any legal completion. Works for all choices, or for types
+        alone if "none" is allowed with all types; raises `Intractable` otherwise.
         """
         if learned.all():
             return self

@@ -1,4 +1,4 @@
-"""Spaces of slots that sub-problems share: their outputs, those of each slot alone, and what is left of some choices.
+"""Spaces of slots for sub-problems: outputs under rules, outputs of independent slots, and projections to some choices.
 
 A sub-problem is a set of choices (the labels of one kind of variable, or a single label against the others). While only
 some are learned, outputs that differ in other choices alone count once: `projected` has one of each.
@@ -18,7 +18,7 @@ from sidelight.spaces.space import Space
 
 @runtime_checkable
 class TiedSpace(Space, Protocol):
-    """A space whose scores are a sum over slots [T, K], with what sequential learning asks for besides."""
+    """A space whose scores are a sum over slots [T, K], with the further operations of sequential learning."""
 
     @property
     def there(self) -> Bytes:
@@ -36,7 +36,7 @@ class TiedSpace(Space, Protocol):
 
 @dataclass(frozen=True)
 class FreeSpace(SummedSlotSpace):
-    """Every slot by itself: what sub-problems are without what ties them; the mask says which choices there are."""
+    """Independent slots: sub-problems without rules; the mask marks the possible choices."""
 
     @classmethod
     def of(cls, space: TiedSpace) -> FreeSpace:
@@ -61,7 +61,7 @@ class FreeSpace(SummedSlotSpace):
         return self._totals(sums), mass / np.maximum(total, 1e-300) if shares else np.zeros((0, self.n_labels))
 
     def projected(self, learned: Bytes) -> FreeSpace:
-        """One choice stands for all that are not learned."""
+        """One choice represents all that are not learned."""
         there = self.there.copy()
         other = there * (1 - learned)
         first = np.cumsum(other, axis=1) == 1

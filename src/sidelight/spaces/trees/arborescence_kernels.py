@@ -1,15 +1,15 @@
 """Trees of heads that may cross, for batches: the best by Chu, Liu and Edmonds, sums by the matrix-tree theorem.
 
-Nodes and scores are as in `eisner_kernels`. Best: every node takes its best head; a cycle becomes one node, whose
-incoming arcs are worth what they are better than the arc of the cycle that they replace; and so on until there is no
-cycle; then cycles are opened again from the last to the first. O(n³) at worst, with few cycles O(n²). With a single
-root all arcs from 0 are lowered by more than any two trees can differ by.
+Nodes and scores are as in `eisner_kernels`. Best: every node takes its best head; a cycle is contracted to one node,
+and the scores of its incoming arcs are reduced by that of the cycle's arc which they replace. This is repeated until
+there is no cycle; then cycles are expanded in reverse order. O(n³) in the worst case, O(n²) with few cycles. With a
+single root, all arcs from 0 are lowered by more than the difference of any two trees.
 
 Sums: eliminating node v from weights A[h, m] = exp(score) puts A[h, v] A[v, m] / D_v to each A[h, m], D_v = Σ_h A[h, v]
 and the log-sum is Σ_v log D_v (the determinant of the matrix-tree theorem, Tutte 1984; Koo et al. 2007). Done this way,
-as Grassmann, Taksar and Heyman (1985) do for Markov chains, nothing is subtracted; and all is in logarithms, so neither
-sharp nor long-ranging scores do harm. With a single root, D_v is without the arc from 0, but for the node that comes
-last, whose D_v is that arc alone: the part of the determinant that is linear in the arcs from 0.
+as Grassmann, Taksar and Heyman (1985) do for Markov chains, nothing is subtracted; and everything is in logarithms, so
+extreme scores do no harm. With a single root, D_v is without the arc from 0, except for the last node, whose D_v is
+only this arc: this is the part of the determinant that is linear in the arcs from 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sidelight.spaces.chains.chain_kernels import longest
 
 @kernel
 def best(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, heads: Ids, values: Floats) -> None:
-    """The best tree of the sentences lo..hi; a value of −inf where there is none. # scores: [T, H]"""
+    """The best tree of the sentences lo..hi; a value of −inf if there is none. # scores: [T, H]"""
     most = 2 * longest(starts, lo, hi) + 2
     worth = np.empty((most, most))  # of the best arc between two nodes, some of which are cycles
     arcs = np.empty((2, most, most), np.int32)  # which arc that is: head and dependent
@@ -60,7 +60,7 @@ def _lowering(own: Floats, n: int) -> float:
 
 @inner_kernel
 def _tree(n: int, worth: Floats, arcs: Ids, heads: Ids) -> bool:
-    """Write the heads of the best tree; False where there is none."""
+    """Write the heads of the best tree; False if there is none."""
     most = 2 * n + 2
     alive = np.zeros(most, np.uint8)
     alive[: n + 1] = 1
@@ -152,8 +152,8 @@ def _plus(a: float, b: float) -> float:
 def sums(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, log_sums: Floats, shares: Floats) -> None:
     """Log-sums over all trees, and the probability of each head. # shares: out [T, H], of zeros; or [0, H]"""
     most = longest(starts, lo, hi) + 1
-    wanted = shares.shape[0] > 0
-    steps = np.empty((most if wanted else 1, most, most))  # the weights before each elimination
+    with_shares = shares.shape[0] > 0
+    steps = np.empty((most if with_shares else 1, most, most))  # the weights before each elimination
     now, slope = np.empty((most, most)), np.empty((most, most))
     order, weighed = np.empty(most, np.int32), np.empty(most)
     for sentence in range(lo, hi):
@@ -162,8 +162,8 @@ def sums(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, log_sums:
         for m in range(1, n + 1):
             for h in range(n + 1):
                 now[h, m] = scores[first + m - 1, h] if h != m else -np.inf
-        log_sums[sentence] = _eliminate(n, single, now, steps, wanted, order, weighed)
-        if wanted and log_sums[sentence] > -np.inf:
+        log_sums[sentence] = _eliminate(n, single, now, steps, with_shares, order, weighed)
+        if with_shares and log_sums[sentence] > -np.inf:
             _go_back(n, single, now, steps, order, weighed, slope)
             for m in range(n):
                 for h in range(n + 1):
@@ -172,7 +172,9 @@ def sums(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, log_sums:
 
 
 @inner_kernel
-def _eliminate(n: int, single: bool, now: Floats, steps: Floats, wanted: bool, order: Ids, weighed: Floats) -> float:
+def _eliminate(
+    n: int, single: bool, now: Floats, steps: Floats, with_shares: bool, order: Ids, weighed: Floats
+) -> float:
     """Take one node after another out; returns the log-sum. # now: [n + 1, n + 1] log-weights of arcs h → m"""
     left = np.ones(n + 1, np.uint8)
     total = 0.0
@@ -193,7 +195,7 @@ def _eliminate(n: int, single: bool, now: Floats, steps: Floats, wanted: bool, o
         order[step], weighed[step] = v, weight
         total += weight
         left[v] = 0
-        if wanted:
+        if with_shares:
             steps[step, : n + 1, : n + 1] = now[: n + 1, : n + 1]
         for m in range(1, n + 1):
             if left[m] and now[v, m] > -np.inf:

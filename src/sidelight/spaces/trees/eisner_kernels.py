@@ -1,15 +1,15 @@
 """Projective trees of heads by Eisner's algorithm (1996), for batches: best trees, log-sums and their gradient.
 
 Nodes are 0, the root, and the tokens 1..n. scores[t, h] is that of head h for token t (row t of a batch is node t + 1
-of its sentence, whose first row is taken off), −inf where it may not be. Spans are built from the inside:
+of its sentence, minus the sentence's first row), −inf if excluded. Spans are built from the inside:
 
-    inner[i, j]  = max over q of right[i, q] + left[q + 1, j]          what stands between i and j, before their arc
+    inner[i, j]  = max over q of right[i, q] + left[q + 1, j]          everything between i and j, before their arc
     right[i, j]  = max over k of inner[i, k] + arc(i → k) + right[k, j]   all below i, up to j on its right
     left[i, j]   = max over k of left[i, k] + inner[k, j] + arc(j → k)    all below j, down to i on its left
 
-With a single root, what stands between 0 and its child has no other child of 0: q = 0. Sums are the same with log-sums
-instead of maxima; going back over them from the last to the first gives the gradient, which is the probability of
-each arc. O(n³) time and O(n²) memory.
+With a single root, there is no other child of 0 between 0 and its child: q = 0. Sums use log-sums instead of maxima; a
+backward pass from the last to the first gives the gradient, which is the probability of each arc. O(n³) time and O(n²)
+memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sidelight.spaces.chains.chain_log_kernels import log_sum
 
 @kernel
 def best(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, heads: Ids, values: Floats) -> None:
-    """The best tree of the sentences lo..hi; a value of −inf where there is none. # scores: [T, H]"""
+    """The best tree of the sentences lo..hi; a value of −inf if there is none. # scores: [T, H]"""
     size = longest(starts, lo, hi) + 1
     inner, right, left = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
     split, down, up = (

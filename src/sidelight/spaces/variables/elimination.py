@@ -1,15 +1,16 @@
 """Exact inference by eliminating variables one by one (nonserial dynamic programming; Bertelè and Brioschi 1972).
 
-Scores and clauses are tables over the variables that they speak of. To eliminate a variable, add up the tables that
-speak of it and maximise over its labels: a table over its neighbours remains. On the way back each variable takes its
-best label given those that were eliminated later. For entities and relations this goes through relations first, each a
-table over its two entities, and ends with one table over all entities: enumeration that knows the structure.
+Scores and clauses are tables over their variables. To eliminate a variable, sum the tables that contain it and maximise
+over its labels: a table over its neighbours remains. In the backward pass, each variable takes its best label given
+those eliminated later. For entities and relations, relations are eliminated first, each leaving a table over its two
+entities, and the last table is over all entities: enumeration that uses the structure.
 
-With log-sums instead of maxima the same steps give the sum over all outputs; on the way back the belief in a
-step's table is that in what it left times that in its variable given the rest (a junction tree of the same order).
+With log-sums instead of maxima, the same steps give the sum over all outputs. In the backward pass, the belief about a
+step's table is the belief about its result times that about its variable given the rest (a junction tree with the same
+order).
 
-Which variable comes next (the one whose table is smallest) depends on what speaks of what, not on scores, so plans are
-kept.
+The next variable is the one with the smallest table. The order depends only on which tables contain which variables,
+not on scores, so plans are cached.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Scope = tuple[int, ...]  # variables, rising
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Eliminate one variable: which tables to add up, how each is shaped for it, and what it leaves."""
+    """The elimination of one variable: the tables to sum, their shapes, and the resulting table."""
 
     variable: int
     scope: Scope  # of the sum; the variable among them
@@ -58,7 +59,7 @@ def eliminated(
 ) -> tuple[Ids, float, int]:
     """The best labels of variables, their value, and the cells of the largest table.
 
-    With `rng` a label among those that tie is drawn, variable by variable. Raises `Intractable` where tables grow too
+    With `rng` a label among those that tie is drawn, variable by variable. Raises `Intractable` if tables grow too
     large.
 
     >>> labels, value, _ = eliminated({(0,): np.array([0.0, 1.0]), (0, 1): np.array([[5.0, 0.0], [0.0, 3.0]])}, (2, 2))
@@ -154,7 +155,7 @@ def _tractable(tables: Mapping[Scope, Floats], sizes: tuple[int, ...]) -> Elimin
 def _forward(
     plan: EliminationPlan, tables: Mapping[Scope, Floats], reduce: Callable[..., Floats]
 ) -> tuple[list[Floats], list[Floats], float]:
-    """The sum of every step's tables, what it left, and the value of all."""
+    """The sum of every step's tables, its result, and the total value."""
     held: list[Floats | None] = [*tables.values(), *[None] * (len(plan.scopes) - len(tables))]
     totals: list[Floats] = []
     lefts: list[Floats] = []

@@ -4,7 +4,7 @@
 
 Masks speak of single variables, so every admitted choice goes with every other. The best output is found by elimination
 (`elimination`), or where its tables would be too large by a linear or integer program; sums, samples and what is
-believed of pairs by elimination alone, and raise `Intractable` where it takes too much.
+believed of pairs by elimination alone, and raise `Intractable` if it takes too much.
 
 The columns of the program are z[v, l] of variables and e[v, w, i, j] of scored pairs, with Σ_l z[v, l] = 1, Σ_j e[v, w,
 i, j] = z[v, i] and Σ_i e[v, w, i, j] = z[w, j]. Its relaxation is the local polytope, which is not exact where pairs go
@@ -38,7 +38,7 @@ CLOSE = 1e-6
 
 
 def variable_program(columns: InputColumns, gain: Floats, *, constant: float = 0.0) -> LinearProgram:
-    """The program of all outputs, with the scores of all columns; what they rule out is fixed at 0."""
+    """The program of all outputs, with the scores of all columns; excluded columns are fixed at 0."""
     rows: list[Ints] = [np.arange(first, last) for first, last in pairwise(columns.offsets)]
     count = len(rows)
     weights: list[Floats] = [np.ones(len(row)) for row in rows]
@@ -65,7 +65,7 @@ def variable_program(columns: InputColumns, gain: Floats, *, constant: float = 0
 
 
 def best_by_program(tables: Mapping[tuple[int, ...], Floats], sizes: tuple[int, ...]) -> tuple[Ids, float]:
-    """The best labels, where tables are of every variable, in their order, and then of pairs; −inf where none are.
+    """The best labels, where tables are of every variable, in their order, and then of pairs; −inf if none are.
 
     The linear relaxation is enough where it is whole.
     """
@@ -87,7 +87,7 @@ Tables = dict[Scope, Floats]  # of every variable, in their order, then of pairs
 
 
 class VariableBeliefs(NamedTuple):
-    """What is believed of the outputs of a batch, each times a price."""
+    """Beliefs about the outputs of a batch, each times a price."""
 
     log_sums: Floats  # [N]
     slots: Floats  # [V, K]
@@ -149,7 +149,7 @@ class VariableSpace:
     ) -> Paths:
         """The best output of each input, with its cost added where one is given.
 
-        With `rng`, ties are broken at random, variable by variable. Raises `Infeasible` where the mask leaves none.
+        With `rng`, ties are broken at random, variable by variable. Raises `Infeasible` if the mask leaves none.
         """
         block = scores.block(0, len(self.variables.kinds))
         targets = np.empty(0) if cost is None else self.score(scores, cost.targets)
@@ -197,7 +197,7 @@ class VariableSpace:
         )
 
     def k_best(self, scores: VariableScores, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
-        """The k best outputs [k, V] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
+        """The k best outputs [k, V] and their scores [k, N]; labels -1 and score -inf if there are fewer."""
         labels = np.full((k, len(self.variables.kinds)), -1, dtype=np.int32)
         values = np.full((k, len(self.variables)), -math.inf)
         for i, (here, tables, sizes) in enumerate(self.each(scores)):
@@ -250,7 +250,7 @@ class VariableSpace:
         return slice(int(self.variables.pair_starts[i]), int(self.variables.pair_starts[i + 1]))
 
     def each(self, scores: VariableScores) -> Iterator[tuple[slice, Tables, tuple[int, ...]]]:
-        """Of every input: its variables, its tables, -inf where the mask excludes a choice, and their sizes."""
+        """For every input: its variables, its tables (-inf if the mask excludes a choice), and their sizes."""
         block = scores.slots if self.mask is None else np.where(self.mask != 0, scores.slots, -math.inf)
         first, bounds = self._first.tolist(), self.starts.tolist()
         kinds, pairs = self.variables.kinds.tolist(), self.variables.pairs.tolist()
@@ -275,8 +275,9 @@ def _best(tables: Tables, sizes: tuple[int, ...], rng: np.random.Generator | Non
 
 
 def _k_best(tables: Tables, sizes: tuple[int, ...], k: int) -> Iterator[tuple[Ids, float]]:
-    """One after another (Lawler 1972): what is left after an output is the outputs that agree with it on the first
-    variables and differ at the next one, each set with a best of its own."""
+    """The k best, one after another (Lawler 1972): removing an output leaves sets of outputs that agree with it on the
+    first variables and differ at the next one; each set has its own best output.
+    """
     waiting: list[tuple[float, int, list[int], Tables, int]] = []  # of each set: its best, its tables, what is fixed
     numbers = itertools.count()
 

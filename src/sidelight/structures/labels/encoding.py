@@ -1,7 +1,7 @@
-"""Evidence as arrays: the door at which outputs are checked against labels, lengths and masks.
+"""Conversion of evidence to arrays, with checks of outputs against labels, lengths and masks.
 
-Of votes, a *symbol* is one thing that one function says: a label, or a set of labels. Every function has its own
-symbols, so that what a function means by its votes can be learned for each of them.
+A *symbol* is one possible vote of one function: a label, or a set of labels. Every function has its own symbols, so
+that the reliability of each can be learned.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Unknown = Callable[[int, int, Any], DataError]  # the error for a label of an in
 
 
 def encode_votes(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, unknown: Unknown) -> EncodedVotes | None:
-    """The votes in the evidence, or `None` where it has none; raises what `unknown` makes at an unknown label."""
+    """The votes in the evidence, or `None` if there are none; raises the error of `unknown` for an unknown label."""
     voted = [(i, piece) for i, piece in enumerate(evidence) if isinstance(piece, Voted)]
     if not voted:
         return None
     functions = tuple(dict.fromkeys(name for _, piece in voted for name in piece.votes))
     number = {name: f for f, name in enumerate(functions)}
     symbols: dict[tuple[int, frozenset[Any]], int] = {}
-    known: dict[tuple[int, Any], int] = {}  # the same by votes as they are written
+    known: dict[tuple[int, Any], int] = {}  # symbols by votes as written
     tokens: list[int] = []
     votes: list[int] = []
     for i, piece in voted:
@@ -74,14 +74,14 @@ def encode_votes(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, u
     )
 
 
-RESTRICTED = ("partial", "candidates", "companion")  # kinds that may limit outputs; Gold is checked label by label
+RESTRICTED = ("partial", "candidates", "companion")  # kinds that may restrict outputs; Gold is checked label by label
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """What is known of N inputs, as arrays. The inputs keep their order; `rows` are made elsewhere.
+    """The evidence about N inputs, as arrays, in the order of the inputs; `rows` are computed elsewhere.
 
-    Where labels have several states, L counts states, and a known label admits all of its own.
+    With hidden states, L counts states, and a known label admits all its states.
     """
 
     kinds: list[str]  # [N]
@@ -92,11 +92,11 @@ class Encoded:
     starts: Ints  # [N + 1]
     initial: Ids  # [T] labels to begin with, by their first states; -1 elsewhere
     chunks: list[Labelings]  # parts of more than one token
-    votes: EncodedVotes | None = None  # of functions, where there are any
+    votes: EncodedVotes | None = None  # of functions, if there are any
 
     @classmethod
     def of(cls, evidence: Sequence[Evidence], starts: Ints, targets: Ids, admitted: Bytes | None) -> Encoded:
-        """What pieces of evidence say of their outputs, and how much each counts."""
+        """The outputs admitted by pieces of evidence, and their weights."""
         weights = np.array([piece.weight for piece in evidence], dtype=np.float64)
         encoded = cls.of_kinds([piece.kind for piece in evidence], weights, starts, targets, admitted)
         answers = [piece.z if isinstance(piece, Companion) else 0 for piece in evidence]
@@ -106,7 +106,7 @@ class Encoded:
     def of_kinds(
         cls, kinds: list[str], weights: Floats, starts: Ints, targets: Ids, admitted: Bytes | None = None
     ) -> Encoded:
-        """Inputs of these kinds without answers, labels to begin with, and parts."""
+        """Inputs of these kinds without companion answers, initial labels, and chunks."""
         answers, nothing = np.zeros(len(kinds), dtype=np.int64), np.full(len(targets), -1, dtype=np.int32)
         return cls(kinds, weights, answers, targets, admitted, starts, nothing, [])
 
@@ -115,14 +115,14 @@ class Encoded:
         return np.array([i for i, kind in enumerate(self.kinds) if kind in kinds], dtype=np.int64)
 
     def gold(self) -> tuple[Ints, Ints]:
-        """Gold that says everything, and Gold with a label of several states."""
+        """Gold without hidden states, and Gold with a label of several states."""
         rows = self.of_kind("gold")
         hidden = np.minimum.reduceat(self.targets, self.starts[:-1])[rows] < 0
         return rows[~hidden], rows[hidden]
 
 
 def labels_in(evidence: Sequence[Evidence], *, sequences: bool) -> list[Any]:
-    """Every label that the evidence names, in order of appearance; raises `DataError` at other things."""
+    """Every label in the evidence, in order of appearance; raises `DataError` for values that cannot be labels."""
     names: dict[Any, None] = {}
     try:
         for piece in evidence:
@@ -139,7 +139,7 @@ def labels_in(evidence: Sequence[Evidence], *, sequences: bool) -> list[Any]:
 
 
 def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequences: bool) -> Encoded:
-    """Check outputs and turn them into numbers; raises `DataError` naming the evidence, its file and line."""
+    """Check outputs and convert them to numbers; raises `DataError` with the piece of evidence, its file and line."""
     try:
         check_equal_labels(evidence, labels.classes, sequences=sequences)
         return _encode(evidence, labels, starts, sequences=sequences)
@@ -220,7 +220,7 @@ def _encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, seq
 
 
 def _has_known(piece: Candidates, chunk: Chunk, labeling: Sequence[Any]) -> bool:
-    """Whether a labeling of a chunk has the labels that are known of its tokens."""
+    """Whether a labeling of a chunk has the known labels of its tokens."""
     if piece.known is None:
         return True
     known = piece.known[chunk.first : chunk.first + len(labeling)]
@@ -228,7 +228,7 @@ def _has_known(piece: Candidates, chunk: Chunk, labeling: Sequence[Any]) -> bool
 
 
 def _check_length(piece: Evidence, i: int, length: int) -> None:
-    """A list that is too long would say something of the next input's tokens."""
+    """Check the length: a list that is too long would refer to tokens of the next input."""
     if isinstance(piece, Voted):
         for name, votes in piece.votes.items():
             if votes is not None and len(votes) != length:

@@ -1,9 +1,8 @@
-"""The labels of a task, numbered; a label may be a coarse name for several hidden states, and then these are.
+"""The numbered labels of a task; with hidden states, the states are numbered.
 
-Labels that are too many to be labels come from another column, or are numbers that are measured and not chosen.
-Transitions take memory with the square of the number of labels, features with their number times that of the features;
-so this is looked at before anything of that size is made, as is what is named as if it were a label (nothing, nan, a
-list).
+Too many labels usually mean that they come from a wrong column, or are measured numbers. Memory for transitions grows
+with the square of the number of labels, and memory for features with the product of both numbers. So labels are checked
+before anything of that size is allocated. Invalid labels (None, nan, a list) are refused too.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def _order(label: Any) -> tuple[str, Any]:
 
 
 def plain_label(name: Any) -> str | int | bool:
-    """A label as JSON has it: text, a truth or a whole number.
+    """A label as a JSON value: a string, a bool or an integer.
 
     >>> plain_label(np.bool_(True)), plain_label(np.int64(1))
     (True, 1)
@@ -81,15 +80,15 @@ class LabelSet:
 
     @property
     def label_of(self) -> Ids:
-        """The place in `classes` of what each number stands for. # [L]"""
+        """The position in `classes` of each number's label. # [L]"""
         return np.arange(len(self), dtype=np.int32)
 
     def numbers(self, label: Any) -> tuple[int, ...]:
-        """The numbers that stand for a known label."""
+        """The numbers of a known label."""
         return (self.number[label],)
 
     def encode(self, labels: Sequence[Any]) -> Ids:
-        """Numbers of labels that are all known."""
+        """The numbers of known labels."""
         return np.fromiter(map(self.number.__getitem__, labels), dtype=np.int32, count=len(labels))
 
     def decode(self, numbers: Ids) -> list[Any]:
@@ -98,7 +97,7 @@ class LabelSet:
         return [names[i] for i in numbers.tolist()]
 
     def mask(self, labels: Collection[Any] | None) -> Bytes:
-        """1 for the labels given, or for all of them. # [L]"""
+        """1 for the given labels, or for all if none are given. # [L]"""
         if labels is None:
             return np.ones(len(self), dtype=np.uint8)
         out = np.zeros(len(self), dtype=np.uint8)
@@ -122,7 +121,7 @@ class HiddenState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StateSet(LabelSet):
-    """Labels with hidden states: the numbers are states (those of a label in a row), outputs are made of labels.
+    """Labels with hidden states: numbers are states (those of a label are consecutive), and outputs consist of labels.
 
     `number` of a label with several states is -1; `numbers` has them all.
 
@@ -155,12 +154,12 @@ class StateSet(LabelSet):
 
     @property
     def label_of(self) -> Ids:
-        """The place in `classes` of each state's label. # [S]"""
+        """The position in `classes` of each state's label. # [S]"""
         return np.repeat(np.arange(len(self.counts), dtype=np.int32), self.counts)
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many states each of `classes` has."""
+        """The number of states of each of `classes`."""
         return tuple(len(own) for own in self.members.values())
 
     def numbers(self, label: Any) -> tuple[int, ...]:
@@ -181,9 +180,9 @@ class StateSet(LabelSet):
 
 
 def with_states(labels: LabelSet, states: int | Mapping[Any, int] | None) -> LabelSet:
-    """Labels with so many states each, or those named in a mapping; the labels themselves where all have one.
+    """Labels with this number of states each, or as given by a mapping; the labels themselves if all have one state.
 
-    Raises `DataError` where the mapping names an unknown label.
+    Raises `DataError` if the mapping has an unknown label.
 
     >>> [str(name) for name in with_states(LabelSet.of(["NP", "O"]), {"NP": 2}).names]
     ['NP/1', 'NP/2', 'O']
@@ -203,7 +202,7 @@ def with_states(labels: LabelSet, states: int | Mapping[Any, int] | None) -> Lab
 
 
 def written_labels(names: Iterable[Any]) -> list[str | int]:
-    """Labels for a file; raises `ModelFileError` for those that are neither text nor numbers."""
+    """Labels for a file; raises `ModelFileError` for labels that are neither strings nor numbers."""
     labels = list(names)
     odd = [name for name in labels if not isinstance(name, (str, int, np.integer, np.bool_))]
     if odd:
@@ -212,7 +211,7 @@ def written_labels(names: Iterable[Any]) -> list[str | int]:
 
 
 def read_labels(spec: Any) -> tuple[str | int, ...]:
-    """The labels in a file: different texts, whole numbers or truths, one at least."""
+    """The labels in a file: distinct strings, integers or bools, at least one."""
     names = list_of(spec, "labels")
     if not names or not all(isinstance(name, str | int) for name in names):
         raise ModelFileError("its labels are not texts, whole numbers or truths")
@@ -226,7 +225,7 @@ def check_same(what: str, count: int, expected: int) -> None:
 
 
 def named(piece: Evidence, *, sequences: bool) -> Iterator[tuple[int, Any]]:
-    """Every label that a piece of evidence names, with its token.
+    """Every label in a piece of evidence, with its token.
 
     >>> list(named(Partial(["Lights", "on"], [None, "ADP"]), sequences=True))
     [(1, 'ADP')]
@@ -247,7 +246,7 @@ def named(piece: Evidence, *, sequences: bool) -> Iterator[tuple[int, Any]]:
 
 
 def check_equal_labels(evidence: Sequence[Evidence], labels: Sequence[Any], *, sequences: bool) -> None:
-    """Raise `DataError` where two labels are one to Python, and two to whoever wrote them: True, 1 and 1.0.
+    """Raise `DataError` for different labels that are equal in Python: True, 1 and 1.0.
 
     >>> check_equal_labels([Gold(["a"], [True])], [0, 1], sequences=True)
     Traceback (most recent call last):
@@ -271,7 +270,7 @@ type, or strings
 
 
 def _sort(kind: type) -> type | None:
-    """Which sort of number a type is, those of numpy like Python's; None if it is not a number."""
+    """The kind of number of a type, with numpy's types treated like Python's; None if it is not a number."""
     for sort, others in ((bool, np.bool_), (int, np.integer), (float, np.floating)):
         if issubclass(kind, (sort, others)):
             return sort
@@ -279,7 +278,7 @@ def _sort(kind: type) -> type | None:
 
 
 def is_no_label(label: Any) -> bool:
-    """Whether this stands for a missing label.
+    """Whether this value means a missing label.
 
     >>> is_no_label(None), is_no_label(float("nan")), is_no_label("")
     (True, True, False)
@@ -288,7 +287,7 @@ def is_no_label(label: Any) -> bool:
 
 
 def raise_at_no_label(evidence: Sequence[Evidence], *, sequences: bool) -> None:
-    """Raise `DataError` at the first label that is missing, or cannot be one."""
+    """Raise `DataError` for the first label that is missing or invalid."""
     for i, piece in enumerate(evidence):
         for t, label in named(piece, sequences=sequences):
             if is_no_label(label) or not is_hashable(label):
@@ -296,7 +295,7 @@ def raise_at_no_label(evidence: Sequence[Evidence], *, sequences: bool) -> None:
 
 
 def no_label(piece: Evidence, i: int, label: Any, token: int | None) -> DataError:
-    """The error for something that is not a label."""
+    """The error for an invalid label."""
     remedy = "give sets of labels; None instead of a set means any label"
     if isinstance(piece, Gold):
         remedy = "give labels; Candidates takes sets of them, and Partial None where there is none"
@@ -307,14 +306,14 @@ def no_label(piece: Evidence, i: int, label: Any, token: int | None) -> DataErro
     return trouble(piece, i, problem=f"{label!r} is not a label", remedy=remedy, token=token)
 
 
-MANY = 1000  # labels that nobody asks about
-OFTEN = {True: 20, False: 2}  # how often more labels than that must be met, of tokens and of single inputs
-COPIES = 3  # of the weights that training holds at least
+MANY = 1000  # number of labels that needs no check
+OFTEN = {True: 20, False: 2}  # minimum mean frequency of labels if there are more, for tokens and for single inputs
+COPIES = 3  # minimum number of copies of the weights in training
 _COLUMN = "is the label the last column (label_column=…, --label-column)?"
 
 
 def check_label_count(count: int, evidence: Sequence[Evidence], *, sequences: bool) -> None:
-    """Raise `DataError` for labels that were found in evidence, are very many, and are hardly met again."""
+    """Raise `DataError` for very many labels found in evidence that hardly repeat."""
     if count <= MANY:
         return
     met = 0
@@ -332,7 +331,7 @@ def check_label_count(count: int, evidence: Sequence[Evidence], *, sequences: bo
 
 
 def check_memory(n_weights: int, n_labels: int, n_features: int, *, memory: int | None = None) -> None:
-    """Raise `DataError` where the weights of labels that were found in evidence do not fit into memory, in bytes."""
+    """Raise `DataError` if the weights of labels found in evidence do not fit into memory (in bytes)."""
     most = _memory() if memory is None else memory
     needed = 8 * COPIES * n_weights
     if n_labels > 2 and most is not None and needed > most:
@@ -345,7 +344,7 @@ def check_memory(n_weights: int, n_labels: int, n_features: int, *, memory: int 
 
 
 def _memory() -> int | None:
-    """The memory of this machine in bytes, if it tells."""
+    """The memory of this machine in bytes, if known."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Which label may follow which."""
+"""Transitions between labels that schemes and users allow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What chains, single classes and segments share: an output is a label for every token, or one label."""
+"""Shared code of chains, single classes and segments: an output is a label for every token, or one label."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLAMP_FORM = "give every input a list with a label or None for every token, or N
 
 
 def mask_of(labels: LabelSet, lengths: Sequence[int] | Ints, clamp: Clamp) -> Bytes:
-    """Which labels clamping leaves to each token of inputs with these many tokens. # [T, L]"""
+    """The labels admitted by clamps for each token, for inputs of these lengths. # [T, L]"""
     if not is_list(clamp):
         raise DataError(f"clamp is of type {type(clamp).__name__}", remedy=CLAMP_FORM)
     if len(clamp) != len(lengths):
@@ -67,7 +67,7 @@ def is_list(value: Any) -> bool:
 
 
 def label_names(labels: LabelSet, lengths: Sequence[int] | Ints, outputs: Sequence[Any]) -> list[Any]:
-    """The labels of all tokens in a row; raises `DataError` where they do not fit the inputs or are unknown."""
+    """The labels of all tokens in a row; raises `DataError` if they are unknown or do not fit the inputs."""
     outputs = by_position(outputs)
     if (
         not is_list(outputs)
@@ -83,7 +83,7 @@ def label_names(labels: LabelSet, lengths: Sequence[int] | Ints, outputs: Sequen
 
 
 class TokenLabels:
-    """Outputs that are lists of labels, one for each token; or one label, of the only token."""
+    """Outputs that are lists of labels, one per token; or single labels."""
 
     __slots__ = ()
     labels: LabelSet
@@ -94,13 +94,13 @@ class TokenLabels:
         return self._cut(rows, self.labels.decode(choices))
 
     def choices(self, rows: Any, ys: Any) -> Ids:
-        """Numbers of labels, the first where one has several states; raises `DataError` where they do not fit."""
+        """The numbers of labels (the first state if a label has several); raises `DataError` if they do not fit."""
         own = ys if self.sequences or not is_list(ys) else [[y] for y in ys]
         names = label_names(self.labels, rows.lengths, own)
         return np.array([self.labels.numbers(name)[0] for name in names], dtype=np.int32)
 
     def mask(self, rows: Any, clamp: Any) -> Bytes:
-        """Which labels clamping leaves to each token. # [T, L]"""
+        """The labels admitted by clamps for each token. # [T, L]"""
         return mask_of(self.labels, rows.lengths, clamp)
 
     def slots(self, rows: Any) -> list[str]:
@@ -111,11 +111,11 @@ class TokenLabels:
         return self.labels.decode(choices)
 
     def beliefs(self, rows: Any, shares: Floats) -> list[Any]:
-        """A dict from label to probability for every token, or for the only one."""
+        """A dict from label to probability for every token, or for a single input."""
         return self._cut(rows, [dict(zip(self.labels.classes, row)) for row in shares.tolist()])
 
     def read_rules(self, rules: Sequence[Rule], xs: Sequence[Any]) -> None:
-        """Read rules on made-up inputs and on the first ones; raises `DataError` where one is mistaken."""
+        """Read rules on made-up inputs and on the first ones; raises `DataError` for a mistake."""
         if rules:
             try_rules_on(rules, Domain(self.labels.names), self._sequences_of(xs))
 
@@ -127,16 +127,16 @@ class TokenLabels:
         *,
         places: Sequence[int] | None = None,
     ) -> RuledInputs:
-        """Inputs with the rules about them; raises `DataError` where labels have hidden states."""
+        """Inputs with their rules; raises `DataError` if labels have hidden states."""
         if self.labels.hidden and (rules or any(own or ())):
             raise DataError("rules speak of labels, and the model has hidden states", remedy="train without states")
         return RuledInputs.of(self._sequences_of(xs), self.labels.names, rules, own, places=places)
 
     def counted(self, rules: Sequence[Rule], xs: Sequence[Any], ys: Sequence[Any]) -> list[float]:
-        """The penalties of rules: their own, or as right outputs say."""
+        """The penalties of rules: their own, or learned from right outputs."""
         return penalties_of(rules, self._sequences_of(xs), self._sequences_of(ys))
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Nothing."""
         return {}
 
@@ -144,12 +144,12 @@ class TokenLabels:
         return items if self.sequences else [[item] for item in items]
 
     def _cut(self, rows: Any, items: list[Any]) -> list[Any]:
-        """Items of tokens as a list for each input, or one for each."""
+        """Values of tokens as a list for each input, or one value for each single input."""
         return [items[a:b] for a, b in pairwise(rows.starts.tolist())] if self.sequences else items
 
 
 def label_names_of(settings: Any, evidence: Sequence[Evidence]) -> list[Any]:
-    """The labels, as given or as the evidence shows them."""
+    """The labels, as set or as found in the evidence."""
     if settings.labels is not None:
         return list(settings.labels)
     names = list(labels_in(evidence, sequences=settings.sequences))
@@ -167,7 +167,7 @@ def token_rows(settings: Any, xs: Sequence[Any], before: Structure | None) -> tu
 
 
 def features_of(settings: Any, xs: Sequence[Any]) -> FeatureSet:
-    """The features as given, or what suits the inputs."""
+    """The features as set, or the default for the inputs."""
     features: FeatureSet | None = settings.features
     if features is None and not settings.sequences and not isinstance(xs[0], MatrixSequence):
         features = Attributes()

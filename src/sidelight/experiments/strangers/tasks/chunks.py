@@ -1,6 +1,6 @@
-"""What a person knows about chunks of words with tags: rules, and twelve labelling functions.
+"""Human knowledge about chunks of words with tags: rules, and twelve labelling functions.
 
-Tokens are (word, tag); the tags are those of the corpus, so what is known is mostly said of tags.
+Tokens are (word, tag) with the tags of the corpus, so most rules and functions use tags.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ def _word(x: Sentence, t: int) -> str:
 @rule
 def to_before_verbs(x: Sentence, y: Any) -> Any:
     """To before a verb goes on with a verb before it, or begins a verb phrase; before others it is a preposition."""
-    told = []
+    votes = []
     for t in x.positions[:-1]:
         if _tag(x, t) == "TO":
             verb = _tag(x, t + 1) == "VB"
             after = t > 0 and _tag(x, t - 1) in VERBS
-            told.append(one_of(y[t], (("I-VP",) if after else ("B-VP",)) if verb else ("B-PP", "I-NP", "I-PP")))
-    return every(told)
+            votes.append(one_of(y[t], (("I-VP",) if after else ("B-VP",)) if verb else ("B-PP", "I-NP", "I-PP")))
+    return every(votes)
 
 
 @rule

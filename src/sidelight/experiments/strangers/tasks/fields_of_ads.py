@@ -1,4 +1,4 @@
-"""What a person knows about hotel posts: rules, and twelve labelling functions."""
+"""Human knowledge about hotel posts: rules, and twelve labelling functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person knows about references: rules, and twelve labelling functions."""
+"""Human knowledge about references: rules, and twelve labelling functions."""
 
 from __future__ import annotations
 

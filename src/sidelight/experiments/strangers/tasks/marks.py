@@ -1,4 +1,4 @@
-"""What rules of several corpora say in the same way: B- and I- marks, types whichever mark they have, listed words."""
+"""Rules shared by several corpora: B- and I- marks, types with any mark, listed words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person knows about names in news: rules, and twelve labelling functions."""
+"""Human knowledge about names in news: rules, and twelve labelling functions."""
 
 from __future__ import annotations
 

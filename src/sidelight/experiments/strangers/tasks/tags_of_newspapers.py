@@ -1,4 +1,4 @@
-"""What a person knows about the tags of the Penn Treebank: rules, and twelve labelling functions."""
+"""Human knowledge about the tags of the Penn Treebank: rules, and twelve labelling functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person knows about universal parts of speech: rules, and twelve labelling functions."""
+"""Human knowledge about universal parts of speech: rules, and twelve labelling functions."""
 
 from __future__ import annotations
 
