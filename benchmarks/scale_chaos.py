@@ -28,10 +28,11 @@ MOST_FITS = 40  # of a family
 LEARN = """
 import sys
 import placed_fits, sidelight as sl
-evidence, options = placed_fits.FITS[sys.argv[1]]
 place = sl.RayPlace(sys.argv[2], workers=2, shard_tokens=placed_fits.TOKENS)
-told = {**options, "max_rounds": 12, "checkpoint": sys.argv[3], "callbacks": [lambda r: print(r.number, flush=True)]}
-sl.Tagger(place=place, n_jobs=1, **told).fit(evidence).save(sys.argv[4])
+limit = {"hmm_iterations": 9} if sys.argv[1] == "alignment" else {"max_rounds": 12}
+told = {**limit, "checkpoint": sys.argv[3], "callbacks": [lambda r: print(r.number, flush=True)]}
+estimator, evidence = placed_fits.unfitted(sys.argv[1], place=place, **told)
+estimator.fit(evidence).save(sys.argv[4])
 """
 PREDICT = """
 import sys
@@ -56,7 +57,7 @@ def run(*, quick: bool, kills: int = KILLS) -> dict[str, Any]:
         families = {name: families[name] for name in ("crf", "jlis", "prediction", "em in files")}
     share = 1 if quick else -(-kills // len(families))
     rows = [_row(_family(name, fit, here, place, share)) for name, fit in families.items()]
-    drivers = [_row(_learning(name, 1 if quick else DRIVERS)) for name in ("crf", "em")]
+    drivers = [_row(_learning(name, 1 if quick else DRIVERS)) for name in ("crf", "em", "alignment")]
     drivers.append(_row(_predicting(1 if quick else DRIVERS)))
     changed = [row["family"] for row in (*rows, *drivers) if row["changed"]]
     told = {name: sum(row[name] for row in rows) for name in ("fits", "kills", "in_a_row", "restarts")}

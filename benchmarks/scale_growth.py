@@ -27,7 +27,7 @@ BYTES = {
     "structural SVM": "12 for each weight that a block moved, down; 4 a token and 16 a sentence up",
     "J-LIS": "as structural SVM, and once more for every completion",
     "HMM EM": "8 (V L + L²) down and up (V words, L labels)",
-    "word alignment": "16 for each entry of the table that a shard has, down and up",
+    "word alignment": "16 for each entry of the table that a shard has, down and up; 4 for each possible link up",
     "prediction": "the text down, a label a token up; the model once",
     "prediction of a file": "the text down, the text with labels up; the model once",
 }

@@ -11,6 +11,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -181,7 +182,8 @@ LEARNERS: dict[str, dict[str, Any]] = {  # those that have checkpoints of differ
     "votes": {"learner": "partial_crf"},
     "contrastive": {"learner": "contrastive"},
 }
-CHECKPOINTS = [f"checkpoint {name}" for name in LEARNERS]
+ALIGNMENT = "checkpoint alignment"
+CHECKPOINTS = [*(f"checkpoint {name}" for name in LEARNERS), ALIGNMENT]
 
 
 def _capitals(x: Any) -> list[Any]:
@@ -210,15 +212,35 @@ def _evidence(name: str) -> list[Any]:
 
 def _resume(kind: str, path: Path, rounds: int = 5) -> None:
     """Training that goes on from a file."""
+    if kind == ALIGNMENT:
+        _align_on(path)
+        return
     name = kind.removeprefix("checkpoint ")
     settings = {"features": features.words(), "n_jobs": 1, "max_rounds": rounds, **LEARNERS[name]}
     tagger = sl.Tagger(checkpoint=path, **settings).fit(_evidence(name))
     tagger.predict(XS[:4])
 
 
+def _align_on(path: Path, most: int = 99) -> None:
+    """The same for word alignment, of which so many iterations are made."""
+    seen: list[Any] = []
+
+    def stop(record: Any) -> None:
+        seen.append(record)
+        if len(seen) == most:
+            raise KeyboardInterrupt
+
+    pairs = list(zip(SOURCES, TARGETS))
+    aligner = sl.Aligner(model1_iterations=1, hmm_iterations=3, n_jobs=1, checkpoint=path, callbacks=[stop])
+    with suppress(KeyboardInterrupt):
+        aligner.fit(pairs).align(pairs[:4])
+
+
 def original(kind: str, path: Path) -> None:
     """Write a file of a kind that is as it should be."""
-    if kind in CHECKPOINTS:
+    if kind == ALIGNMENT:
+        _align_on(path, 2)
+    elif kind in CHECKPOINTS:
         _resume(kind, path, 2)
     elif kind in PREPARED:
         _prepare(kind, path)

@@ -76,8 +76,16 @@ def _tagged(
     return fit
 
 
+def unfitted(family: str, **options: Any) -> tuple[Any, list[Any]]:
+    """An estimator of a family of `FITS`, or an aligner, and what it learns from."""
+    if family == "alignment":
+        return sl.Aligner(**{"n_jobs": 1, "model1_iterations": 3, "hmm_iterations": 2, **options}), PAIRS
+    evidence, own = FITS[family]
+    return sl.Tagger(**{"n_jobs": 1, **own, **options}), evidence
+
+
 def _aligned(place: Any) -> list[np.ndarray]:
-    aligner = sl.Aligner(place=place, n_jobs=1, model1_iterations=3, hmm_iterations=2).fit(PAIRS)
+    aligner = unfitted("alignment", place=place)[0].fit(PAIRS)
     parameters = aligner.model_.parameters
     told = np.array([one.objective for one in aligner.rounds_])
     return [*parameters.lexicon, parameters.forward.weights, parameters.backward.weights, told]

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
-from sidelight.core.file_contents import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
-from sidelight.core.records import MAX_ROUNDS, Round
+from sidelight.core.file_contents import array_of, mapping_of, number_of, numbers_of, whole_of
+from sidelight.core.records import Round
 from sidelight.data.single import single_labels
 from sidelight.data.stored import StoredCorpus
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
 from sidelight.learners.votes import reliabilities_of
-from sidelight.models.files import REMEDY, fingerprint, load_checkpoint, save_checkpoint
+from sidelight.models.files import fingerprint
 from sidelight.models.model import HEAVIEST, Model, Point, history_in, point_of, thinned
 from sidelight.objective.companion_likelihood import TEMPERATURE
-from sidelight.parallel.place import figures_since
+from sidelight.rounds.checkpoint import Checkpoint, rounds_in
 from sidelight.rounds.learner import Memory, Penalised, Remembering, State
 from sidelight.rules import Rule
 from sidelight.specs.fit_data import FitData, learner_of
@@ -72,77 +71,44 @@ class Training:
         return self.structure.labels
 
     def rounds(self, *, validating: str | None = None) -> Iterator[Round]:
-        """Train, and record the rounds for the model file; see `_rounds`."""
-        for record in self._rounds(validating):
-            if not self.history or self.history[-1][0] != record.number:
-                self.history.append(point_of(record))
-            yield record
-
-    def _rounds(self, validating: str | None) -> Iterator[Round]:
-        """Train, saving a checkpoint after each round if `checkpoint` is set.
+        """Train, saving a checkpoint after each round if `checkpoint` is set; rounds are recorded for the model file.
 
         `validating` identifies the validation data if the caller judges the rounds on it (`judge`). Then the last round
         of a checkpoint is repeated, so that it can be judged. Otherwise it is repeated only if training had already
         ended.
         """
-        path = self.settings.checkpoint
-        if path is None:
-            yield from self._learned()
-            return
-        mark = self._fingerprint(validating)
-        state = load_checkpoint(path, mark)
-        last = None if state is None else self._take_up(state)
-        if last is not None and validating is not None:
-            yield last
-            last = None
-        for record in self._learned():
-            last = None
-            values, arrays = self.learner.state()
-            judged: dict[str, Any] = {}
-            best: dict[str, Floats] = {}
-            if self.best is not None:
-                one = self.best
-                judged = {"penalties": one.penalties, "score": one.score, "rounds": one.rounds, "idle": self.idle}
-                best = {"validation.weights": one.weights}
-            points = [*self.history, point_of(record)]
-            values = {"learner": values, "round": record.as_dict(), "validation": judged, "history": points}
-            save_checkpoint(path, mark, (values, {**{f"learner.{k}": v for k, v in arrays.items()}, **best}))
+        rounds, path = rounds_in(self.data.place, self.learner), self.settings.checkpoint
+        if path is not None:
+            mark, limit = self._fingerprint(validating), self.settings.max_rounds
+            checkpoint = Checkpoint(path, mark, limit, self._state, self._take_up)
+            rounds = checkpoint.rounds(self.learner, rounds, again=validating is not None)
+        for record in rounds:
+            if not self.history or self.history[-1][0] != record.number:
+                self.history.append(point_of(record))
             yield record
-        if last is not None:
-            yield last
 
-    def _learned(self) -> Iterator[Round]:
-        """The learner's rounds, with the figures of workers."""
-        began = time.perf_counter()
-        for record in self.learner.run():
-            figures = figures_since(self.data.place, began)
-            yield record if figures is None else replace(record, place=figures)
-            began = time.perf_counter()
+    def _state(self, record: Round) -> State:
+        """The contents of a checkpoint besides the learner's state."""
+        judged: dict[str, Any] = {}
+        best: dict[str, Floats] = {}
+        if self.best is not None:
+            one = self.best
+            judged = {"penalties": one.penalties, "score": one.score, "rounds": one.rounds, "idle": self.idle}
+            best = {"validation.weights": one.weights}
+        return {"validation": judged, "history": [*self.history, point_of(record)]}, best
 
-    def _take_up(self, state: State) -> Round:
-        """Resume from a checkpoint and return its last round, not marked as last if more rounds are allowed now."""
-        values, arrays = state
-        if "learner" not in values:
-            raise ModelFileError(
-                "the checkpoint is of an earlier version", file=self.settings.checkpoint, remedy=REMEDY
+    def _take_up(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        if judged := mapping_of(values, "validation"):
+            self.idle = whole_of(judged, "idle")
+            self.best = Best(
+                array_of(arrays, "validation.weights", np.float64, [self.structure.size]),
+                numbers_of(judged, "penalties", finite=False),
+                number_of(judged, "score"),
+                whole_of(judged, "rounds"),
             )
-        with reading(self.settings.checkpoint, remedy=REMEDY):
-            self.learner.resume((mapping_of(values, "learner"), part_of(arrays, "learner.")))
-            if judged := mapping_of(values, "validation"):
-                self.idle = whole_of(judged, "idle")
-                self.best = Best(
-                    array_of(arrays, "validation.weights", np.float64, [self.structure.size]),
-                    numbers_of(judged, "penalties", finite=False),
-                    number_of(judged, "score"),
-                    whole_of(judged, "rounds"),
-                )
-                if len(self.best.penalties) not in (0, len(self.settings.rules)):
-                    raise ModelFileError("there are not as many penalties as rules")
-            last = Round.stored(mapping_of(values, "round"))
-            self.history = history_in(values)
-        allowed = self.settings.max_rounds
-        more = last.stopped == MAX_ROUNDS and (allowed is None or allowed > last.number)
-        return replace(last, last=False, stopped=None) if more else last
+            if len(self.best.penalties) not in (0, len(self.settings.rules)):
+                raise ModelFileError("there are not as many penalties as rules")
+        self.history = history_in(values)
 
     def judge(self, score: float, weights: Floats, penalties: list[float]) -> None:
         """Keep the current weights if no earlier weights have a better validation score."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sidelight.rounds.word_alignment import AlignmentLearner
 from translating import made_up
 
 Run = Callable[..., Any]
@@ -39,6 +40,29 @@ def test_from_text_to_scores(run: Run, files: tuple[str, ...]) -> None:
     judged = run("align", "evaluate", "applied.links", "gold.wa", "--json", "scores.json")
     assert judged.out.startswith("AER ")
     assert json.loads(Path("scores.json").read_text())["aer"] < 0.1
+
+
+def test_an_interrupted_training_goes_on(run: Run, files: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    command = "align", "train", *files, "--quiet", "--out"
+    run(*command, "whole")
+    step = AlignmentLearner.step
+
+    def interrupted(learner: AlignmentLearner) -> Any:
+        if learner.rounds == 7:
+            raise KeyboardInterrupt
+        return step(learner)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(AlignmentLearner, "step", interrupted)
+        found = run(*command, "m", "--checkpoint", "check", code=130)
+        assert found.err == "interrupted; no model was written; the same command continues from check\n"
+        assert run(*command, "m", code=130).err == "interrupted; nothing was written\n"
+    run(*command, "m", "--checkpoint", "check", "--history", "h.jsonl")
+    assert Path("m").read_bytes() == Path("whole").read_bytes()
+    assert [json.loads(line)["number"] for line in Path("h.jsonl").read_text().splitlines()] == [7, 8, 9, 10]
+    assert run(*command, "check", "--checkpoint", "check", code=2).err.startswith("error: check: ")
+    other = run(*command, "m", "--checkpoint", "check", "--gamma", 1, code=2).err
+    assert other.startswith("error: check: the checkpoint is of other data or settings; ")
 
 
 def test_giza_says_the_same(run: Run, files: tuple[str, ...]) -> None:
@@ -125,7 +149,10 @@ def test_models_of_other_commands(run: Run, files: tuple[str, ...], model: Path)
     assert found.err == f"error: {model}: a sidelight model; it is for sidelight predict\n"
     for name, use in (
         ("links", "a sidelight alignment model; it is for sidelight align apply"),
-        ("check", "a sidelight checkpoint; it is for sidelight train --checkpoint"),
+        (
+            "check",
+            "a sidelight checkpoint; it is for sidelight train --checkpoint, or sidelight align train --checkpoint",
+        ),
     ):
         for command in ("predict", "evaluate", "explain"):
             assert run(command, name, "gold.txt", code=2).err == f"error: {name}: {use}\n"

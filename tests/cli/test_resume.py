@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
+from sidelight.core import atomic_files
 from sidelight.core.journal import Position
 from sidelight.core.resumable_file import ResumableFile
 from sidelight.data import text_pieces
+from sidelight.errors import DataError
 from sidelight.evaluate.tally import Tally
 
 Run = Callable[..., Any]
@@ -63,6 +65,52 @@ def test_runs_killed_at_any_moment_lose_and_repeat_nothing(run: Run, write: Writ
     subprocess.run(command, check=True, capture_output=True)
     assert Path("out.txt").read_text() == whole
     assert not list(Path().glob("out.txt.*"))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot stop a process for a while")
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_one_run_at_a_time_has_an_output(command: str, run: Run, write: Write, model: Path) -> None:
+    file = write("input", "columns", 10, 90)
+    file.write_text(file.read_text() * 8)
+    told = ["predict", model, file, "--labelled"] if command == "predict" else ["evaluate", model, file]
+    flag, out = ("--out", "o") if command == "predict" else ("--json", "o")
+    run(*told, flag, "whole")
+    first = [*PROGRAM, *map(str, told), "--jobs", "1", flag, out, "--resume"]
+    with subprocess.Popen(first, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        limit = time.monotonic() + 120
+        while not Path("o.journal").exists():
+            assert process.poll() is None and time.monotonic() < limit
+            time.sleep(0.001)
+        process.send_signal(signal.SIGSTOP)
+        kept = {path.name: path.read_bytes() for path in Path().glob("*o.*")}
+        second = run(*told, flag, out, "--resume", code=2)
+        assert second.err == "error: o is being written by another run; wait until it has ended\n"
+        assert {path.name: path.read_bytes() for path in Path().glob("*o.*")} == kept and not Path("o").exists()
+        run(*told, flag, "other", "--resume")  # its own files are nobody else's affair
+        process.send_signal(signal.SIGKILL)
+    run(*told, flag, out, "--resume")  # the lock ended with the process
+    assert Path(out).read_bytes() == Path("other").read_bytes() == Path("whole").read_bytes()
+    assert {path.name for path in Path().glob("*o.*")} <= {"o"} and not list(Path().glob(".*.lock"))
+
+
+def test_a_lock_that_is_removed_meanwhile_is_none(tmp_path: Path) -> None:
+    """Whoever opened a lock just before its holder removed it must not take it for the one of now."""
+    path, flock, taken = tmp_path / "lock", atomic_files.fcntl.flock, []
+
+    def slow(handle: int, how: int) -> None:
+        flock(handle, how)
+        taken.append(handle)
+        if len(taken) == 1:
+            path.unlink()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(atomic_files.fcntl, "flock", slow)
+        with atomic_files.locked(path, held="it is held"):
+            assert len(taken) == 2 and path.exists()
+            patched.undo()
+            with pytest.raises(DataError, match="it is held; wait"), atomic_files.locked(path, held="it is held"):
+                pass
+    assert not path.exists()
 
 
 def _written() -> int:

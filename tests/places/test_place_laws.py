@@ -120,10 +120,12 @@ def test_what_pieces_remember_can_be_taken_up_elsewhere(workers):
     for _ in range(3):
         expected = here.advance(_remembered, weights)
         there.advance(_remembered, weights)
-    assert here.remembered() == there.remembered() == [2 * float(piece.sum()) for piece in pieces]
-    for place, before in ((workers, here), (ThreadPlace(), there)):
+    assert here.remembered() == there.remembered() == [3 * float(piece.sum()) for piece in pieces]
+    before = {"before": True}
+    assert here.remembered(**before) == there.remembered(**before) == [2 * float(piece.sum()) for piece in pieces]
+    for place, elsewhere in ((workers, here), (ThreadPlace(), there)):
         again = place.hold(pieces)
-        again.remember(before.remembered())
+        again.remember(elsewhere.remembered(**before))
         if place is workers:
             os.kill(workers.team().pids()[1], signal.SIGKILL)
         assert again.advance(_remembered, weights) == expected
@@ -138,7 +140,7 @@ def test_a_worker_that_dies_twice_is_asked_again(workers, tmp_path):
 
 def test_a_worker_that_always_dies_is_given_up(workers, tmp_path, monkeypatch):
     monkeypatch.setattr("sidelight.parallel.ray_team.MOST_DEATHS", 1)
-    with pytest.raises(PlaceError, match=r"worker \d with shards 0 to 0 died 2 times .*checkpoint"):
+    with pytest.raises(PlaceError, match=r"worker \d with shard 0 died 2 times .*checkpoint"):
         workers.hold([np.ones(2)]).total(_dying, tmp_path / "deaths", 100)
     assert workers.hold([np.ones(2)]).total(_product, np.ones(2)) == 2.0
 
@@ -146,7 +148,7 @@ def test_a_worker_that_always_dies_is_given_up(workers, tmp_path, monkeypatch):
 def test_want_of_memory_names_shard_and_remedy(workers):
     with pytest.raises(PlaceError, match="too little memory for shard 1; give the fit fewer workers"):
         workers.hold([np.ones(2), np.full(2, 9.0)]).total(_greedy)
-    with pytest.raises(PlaceError, match="too little memory for shards 0 to 0; give the fit fewer workers"):
+    with pytest.raises(PlaceError, match="too little memory for shard 0; give the fit fewer workers"):
         workers.hold([np.ones(2)]).each(_large)
 
 
@@ -165,9 +167,7 @@ def test_a_worker_that_ray_ends_for_memory_is_tried_again_and_then_told_of(worke
     most = 1
     assert held.total(_product, np.ones(2)) == 2.0
     most = 10
-    with pytest.raises(
-        PlaceError, match=r"worker \d with shards 0 to 0 ended because memory ran out; give the fit fewer"
-    ):
+    with pytest.raises(PlaceError, match=r"worker \d with shard 0 ended because memory ran out; give the fit fewer"):
         held.total(_product, np.ones(2))
 
 

@@ -62,9 +62,39 @@ class Stop(Exception):
     """A process that ends."""
 
 
-def stopping(told):
-    if told.number == 2:
-        raise Stop
+def stopping_at(number):
+    def stop(told):
+        if told.number == number:
+            raise Stop
+
+    return stop
+
+
+stopping = stopping_at(2)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5])
+def test_an_alignment_goes_on_elsewhere(gamma, workers, tmp_path):
+    def fit(place, **more):
+        told = {"model1_iterations": 3, "hmm_iterations": 3, "gamma": gamma, "n_jobs": 1, "place": place, **more}
+        return sl.Aligner(**told).fit(placed_fits.PAIRS)
+
+    expected = fit(HERE)
+    for first, second in [(workers, HERE), (HERE, workers)]:
+        path = tmp_path / "check"
+        for point in range(1, 6):
+            with pytest.raises(Stop):
+                fit(first, checkpoint=path, callbacks=[stopping_at(point)])
+            if point not in (2, 4):
+                continue  # the next one goes on from there
+            kept = path.read_bytes()
+            gone_on = fit(second, checkpoint=path)
+            assert [one.number for one in gone_on.rounds_] == list(range(point + 1, 7))
+            for a, b in zip(gone_on.model_.parameters.lexicon, expected.model_.parameters.lexicon):
+                np.testing.assert_array_equal(a, b)
+            assert [one.objective for one in gone_on.rounds_] == [one.objective for one in expected.rounds_[point:]]
+            path.write_bytes(kept)
+        path.unlink()
 
 
 @pytest.mark.parametrize("family", ["crf", "votes", "posterior_regularization", "unified_em", "jlis"])

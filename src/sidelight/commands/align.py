@@ -13,9 +13,10 @@ import typer
 from sidelight.commands.shared import options
 from sidelight.commands.shared.loading import checked_kind
 from sidelight.commands.shared.options import in_learning, in_output, in_reading, panel
-from sidelight.commands.shared.outputs import check_writable, keep, size_of, write, write_json
+from sidelight.commands.shared.outputs import check_writable, interruptible, keep, size_of, write, write_json
 from sidelight.commands.shared.program import SETTINGS
 from sidelight.commands.shared.progress_display import shown
+from sidelight.commands.shared.train_options import Checkpoint
 from sidelight.core.records import Round
 from sidelight.data import write_text_atomically
 from sidelight.data.links import Link, giza_entry, pharaoh_line, read_giza, read_gold, read_pharaoh
@@ -91,6 +92,7 @@ def train(
     out: Annotated[Path, in_output("--out", metavar="MODEL", help="The model file to write.")],
     links: Annotated[Path | None, in_output(metavar="FILE", help="Write the links of the training pairs here.")] = None,
     format: LinkFormat = "pharaoh",
+    checkpoint: Checkpoint = None,
     history: Annotated[
         Path | None, in_output(metavar="FILE.jsonl", help="Write the records of all iterations here.")
     ] = None,
@@ -100,29 +102,31 @@ def train(
     verbose: options.Verbose = 0,
 ) -> None:
     """Train a word aligner from a text and its translation; needs no alignments."""
-    check_writable(out, links, history, reads=[source, target])
+    check_writable(out, links, checkpoint, history, reads=[source, target])
     rounds: list[Round] = []
     with shown(quiet=quiet, verbose=verbose) as progress:
-        progress.say(f"reading {source} and {target}")
-        text = read_parallel(source, target, skip_empty=skip_empty)
-        aligner = Aligner(
-            model1_iterations=model1,
-            hmm_iterations=hmm,
-            gamma=gamma,
-            agreement=agreement,
-            null=null,
-            smoothing=smoothing,
-            steps=steps,
-            lowercase=lowercase,
-            decode=decode,
-            combine=combine,
-            threshold=threshold,
-            n_jobs=jobs,
-            place=place,
-            callbacks=[rounds.append],
-        )
-        aligner.fit(text.sources, text.targets)
-        keep(aligner.save, out)
+        with interruptible(out, checkpoint):
+            progress.say(f"reading {source} and {target}")
+            text = read_parallel(source, target, skip_empty=skip_empty)
+            aligner = Aligner(
+                model1_iterations=model1,
+                hmm_iterations=hmm,
+                gamma=gamma,
+                agreement=agreement,
+                null=null,
+                smoothing=smoothing,
+                steps=steps,
+                lowercase=lowercase,
+                decode=decode,
+                combine=combine,
+                threshold=threshold,
+                n_jobs=jobs,
+                place=place,
+                callbacks=[rounds.append],
+                checkpoint=checkpoint,
+            )
+            aligner.fit(text.sources, text.targets)
+            keep(aligner.save, out, checkpoint=checkpoint)
         if links is not None:
             progress.say("aligning the training pairs")
             write(_written(text, aligner.align(text.sources, text.targets), format), links)

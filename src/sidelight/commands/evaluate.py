@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -125,11 +126,13 @@ def command(
     if against is None and tool_of(file, format) is None:
         reads, reading = [file, model, *(rules or ())], [format, label_column, scheme, inference]
         journal = Journal(json.with_name(json.name + ".journal"), run_mark(reads, reading)) if resume and json else None
-        first = _tally(model, file, format, label_column, scheme, journal, rules, inference, jobs, place).evaluation()
-        write_json({"model": str(model), **first.as_dict()}, json)
-        write(f"{first}\n", None)
-        if journal is not None:
-            journal.end()
+        with nullcontext() if journal is None or json is None else journal.alone(json):
+            tally = _tally(model, file, format, label_column, scheme, journal, rules, inference, jobs, place)
+            first = tally.evaluation()
+            write_json({"model": str(model), **first.as_dict()}, json)
+            write(f"{first}\n", None)
+            if journal is not None:
+                journal.end()
         return
     if resume:
         raise ValueError("--resume is for columns, attributes, JSON lines and Parquet; leave it out")

@@ -139,15 +139,16 @@ def command(
 def _write_resumably(out: Path, texts: Callable[[Position], Iterator[tuple[str, Position]]], mark: str) -> None:
     """Write the missing part of an output that an earlier run may have begun."""
     file = ResumableFile(out, mark)
-    place = file.begin()
-    if place is None:
-        return
-    note_resumed(place)
-    with file.writing():
-        for text, after in texts(place):
-            file.add(encoded(out, text), after)
-            place = after
-    file.end(place)
+    with file.alone():
+        place = file.begin()
+        if place is None:
+            return
+        note_resumed(place)
+        with file.writing():
+            for text, after in texts(place):
+                file.add(encoded(out, text), after)
+                place = after
+        file.end(place)
 
 
 def _form_of(input: Path, format: str | None) -> str:

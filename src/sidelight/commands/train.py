@@ -12,7 +12,7 @@ from sidelight.commands.shared import options, settings
 from sidelight.commands.shared import train_options as given
 from sidelight.commands.shared.notes import notes_on, warnings_noted
 from sidelight.commands.shared.options import DEFAULTS
-from sidelight.commands.shared.outputs import check_writable, keep, note, write
+from sidelight.commands.shared.outputs import check_writable, interruptible, keep, note, write
 from sidelight.commands.shared.program import HelpAll, with_short_help
 from sidelight.commands.shared.progress_display import shown
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, rules_in
@@ -84,7 +84,6 @@ def command(
     read = [path for own in (*kinds.values(), rules) for path in own or ()]
     check_writable(out, checkpoint, history, reads=[*read, valid, template, start])
     check_inference(inference, rules)
-    replaced = out.exists()
     entry, own, of_learner = chosen_entry(structure), dict[str, Any](), learner_options or []
     if learner == AUTO and structure != CHAIN:
         usual = "lclr" if companions_alone(kinds) else "jlis"
@@ -130,26 +129,23 @@ def command(
     elif start is not None:
         raise ValueError("--start is a table of letters; leave it out, or give --structure letters")
     table, edges = "", list[str]()
-    try:
-        with shown(quiet=quiet, verbose=verbose) as progress, warnings_noted(quiet=quiet):
-            evidence = task.read(kinds, progress.say)
-            trials = PriceTrials(task, evidence, task.parameters(evidence, parameters), progress)
-            if valid is None:
-                best = trials.fit(prices)
+    with (
+        interruptible(out, checkpoint),
+        shown(quiet=quiet, verbose=verbose) as progress,
+        warnings_noted(quiet=quiet),
+    ):
+        evidence = task.read(kinds, progress.say)
+        trials = PriceTrials(task, evidence, task.parameters(evidence, parameters), progress)
+        if valid is None:
+            best = trials.fit(prices)
+        else:
+            judges = task.judges(valid, evidence, recipe)
+            if recipe is None:
+                best = trials.fit(prices, validation=judges)
             else:
-                judges = task.judges(valid, evidence, recipe)
-                if recipe is None:
-                    best = trials.fit(prices, validation=judges)
-                else:
-                    search = price_search(grid or given.GRID, prices, evidence, learner=recipe)
-                    best, table, edges = trials.choose(search, judges)
-            keep(best.save, out, checkpoint=checkpoint)
-    except KeyboardInterrupt as stop:
-        resumes = checkpoint is not None and checkpoint.exists()  # it does not exist before the first round
-        hint = "" if not resumes else f"; the same command continues from {checkpoint}"
-        nothing = "no model was written" if hint else "nothing was written"
-        left = f"{out} is unchanged" if replaced else nothing
-        raise type(stop)(f"{left}{hint}") from None
+                search = price_search(grid or given.GRID, prices, evidence, learner=recipe)
+                best, table, edges = trials.choose(search, judges)
+        keep(best.save, out, checkpoint=checkpoint)
     if history is not None:
         write_text_atomically(history, "".join(json.dumps(record) + "\n" for record in trials.history))
     if not quiet:

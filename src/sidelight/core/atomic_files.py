@@ -111,17 +111,17 @@ def locked(path: str | Path, *, held: str) -> Iterator[None]:
 
     A lock ends with its process, however the process ends.
     """
+    handle = _opened(path)
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        remedy = "check the folder, its permissions and the room on the disk"
-        raise DataError(f"cannot be written ({error.strerror or error})", file=path, remedy=remedy) from error
-    try:
-        if fcntl is not None:
+        while fcntl is not None:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise DataError(held, remedy="wait until it has ended") from None
+            if _is_at(handle, path):
+                break
+            os.close(handle)  # who had it has removed it since it was opened: another one may be there by now
+            handle = _opened(path)
         try:
             yield
         finally:
@@ -129,6 +129,22 @@ def locked(path: str | Path, *, held: str) -> Iterator[None]:
                 os.unlink(path)
     finally:
         os.close(handle)
+
+
+def _opened(path: str | Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        remedy = "check the folder, its permissions and the room on the disk"
+        raise DataError(f"cannot be written ({error.strerror or error})", file=path, remedy=remedy) from error
+
+
+def _is_at(handle: int, path: str | Path) -> bool:
+    """Whether an open file is the one of this name."""
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except OSError:
+        return False
 
 
 __all__ = ["locked", "write_atomically"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sidelight.core.atomic_files import write_atomically
+from sidelight.core.atomic_files import locked, write_atomically
 from sidelight.core.file_contents import text_of, whole_of
 from sidelight.errors import ModelFileError
 
@@ -28,6 +30,12 @@ class Journal:
 
     def __init__(self, path: Path, mark: str) -> None:
         self.path, self.mark = path, mark
+
+    @contextmanager
+    def alone(self, out: Path) -> Iterator[None]:
+        """Exclude other runs with the same output; raises `DataError` if there is one."""
+        with locked(self.path.with_name(f".{self.path.name}.lock"), held=f"{out} is being written by another run"):
+            yield
 
     def last_entry(self) -> tuple[Position, Any] | None:
         """The last position, with the values stored with it; raises `ModelFileError` for a journal of another run."""

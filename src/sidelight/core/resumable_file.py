@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from sidelight.core.file_contents import flag_of, reading, whole_of
@@ -25,6 +25,10 @@ class ResumableFile:
         self.out, self.part = out, out.with_name(out.name + ".part")
         self.journal = Journal(out.with_name(out.name + ".journal"), mark)
         self.size = 0
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Within it no other run writes this file; raises `DataError` where one does."""
+        return self.journal.alone(self.out)
 
     def begin(self) -> Position | None:
         """The position from which to continue, or None if the output is complete; raises `DataError` for files of

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sidelight.core.checks import amount, arguments_checked, flag, is_among, is_listed, shown, whole
+from sidelight.core.checks import amount, arguments_checked, file_name, flag, is_among, is_listed, shown, whole
 from sidelight.core.file_contents import mapping_of, reading
 from sidelight.core.progress import FitLog, check_verbose, round_line
 from sidelight.core.records import Callback, Round
@@ -18,10 +19,10 @@ from sidelight.data.links import GoldLinks, Link
 from sidelight.errors import DataError, NotFitted
 from sidelight.estimators.base_estimator import Estimator
 from sidelight.evaluate.alignments import score_alignments
-from sidelight.generative.word_alignment.agreement import NO_TILTS, AgreementStep
+from sidelight.generative.word_alignment.agreement import AgreementStep
 from sidelight.generative.word_alignment.alignment_decoding import RULES
-from sidelight.generative.word_alignment.alignment_em import AlignmentEM, sharded_alignment, with_jumps
-from sidelight.generative.word_alignment.bitext import check_sentences, folded, numbers, vocabulary
+from sidelight.generative.word_alignment.alignment_em import AlignmentEM, sharded_alignment
+from sidelight.generative.word_alignment.bitext import Bitext, check_sentences, folded, numbers, vocabulary
 from sidelight.generative.word_alignment.translation import table_of
 from sidelight.models.alignment_model import (
     AlignmentModel,
@@ -30,11 +31,16 @@ from sidelight.models.alignment_model import (
     save_alignment_model,
     trimmed,
 )
+from sidelight.models.files import fingerprint
 from sidelight.parallel import place_of
-from sidelight.parallel.place import figures_since, in_lots
+from sidelight.parallel.place import one_each
+from sidelight.rounds.checkpoint import Checkpoint, rounds_in
+from sidelight.rounds.word_alignment import HMM, AlignmentLearner, Stage
 from sidelight.specs.settings import check_callbacks, check_whole
 
 MOST = 10_000  # iterations, and steps
+LEARNING = ["model1_iterations", "hmm_iterations", "gamma", "model1_gamma", "agreement", "null", "smoothing"]
+LEARNING += ["steps", "tolerance", "lowercase"]
 DECODERS = ("posterior", "viterbi", "agreed")
 
 
@@ -64,6 +70,7 @@ class Aligner(Estimator):
       `Tagger`.
     - callbacks: functions of a `Round`, with the objective −T(θ; γ) of the parameters at the start of the iteration and
       the disagreement Σ |q₁ − q₂| over all links, per target word; verbose: as for `Tagger`.
+    - checkpoint: a file from which an interrupted fit resumes.
 
     >>> pairs = [(["green", "house"], ["casa", "verde"]), (["house"], ["casa"]), (["green"], ["verde"])]
     >>> Aligner().fit(pairs).align([(["green", "house"], ["casa", "verde"])])
@@ -89,6 +96,7 @@ class Aligner(Estimator):
         n_jobs: int | None = -1,
         place: Any = None,
         callbacks: Sequence[Callback] = (),
+        checkpoint: str | Path | None = None,
         verbose: int = 0,
     ) -> None:
         self.model1_iterations = model1_iterations
@@ -107,6 +115,7 @@ class Aligner(Estimator):
         self.n_jobs = n_jobs
         self.place = place
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def fit(self, pairs: Any, targets: Any = None) -> Self:
@@ -138,41 +147,26 @@ class Aligner(Estimator):
             target_words=len(other_words),
             n_jobs=self.n_jobs,
         )
-        em = AlignmentEM.of(table, text, prior=float(self.smoothing), n_jobs=self.n_jobs)
         place = place_of(self.place, self.n_jobs)
-        em = sharded_alignment(em, place)
-        parameters = em.start(null=float(self.null))
+        em = sharded_alignment(AlignmentEM.of(table, text, prior=float(self.smoothing), n_jobs=self.n_jobs), place)
+        stages = (
+            Stage("model1", self.model1_iterations, self._step(self.model1_gamma)),
+            Stage(HMM, self.hmm_iterations, self._step(self.gamma)),
+        )
+        began = time.perf_counter() - began
+        learner = AlignmentLearner(em, stages, em.start(null=float(self.null)), seconds=began)
+        rounds = rounds_in(place, learner)
+        if self.checkpoint is not None:
+            mark = self._fingerprint([*words, *other_words], text)
+            rounds = Checkpoint(self.checkpoint, mark, learner.limit()).rounds(learner, rounds)
         self.rounds_: list[Round] = []
-        total = self.model1_iterations + self.hmm_iterations
-        for name, iterations, gamma in (
-            ("model1", self.model1_iterations, self.model1_gamma),
-            ("hmm", self.hmm_iterations, self.gamma),
-        ):
-            step = self._step(gamma)
-            if name == "hmm" and iterations:
-                parameters = with_jumps(parameters)
-            tilts = em.tilts(step) if iterations else NO_TILTS
-            for _ in range(iterations):
-                start = time.perf_counter()
-                parameters, progress = em.iterate(parameters, step, tilts=tilts)
-                number = len(self.rounds_) + 1
-                figures = figures_since(place, start)
-                record = Round(
-                    number,
-                    name,
-                    time.perf_counter() - began,
-                    objective=-progress.objective,
-                    sweeps=round(progress.sums),
-                    disagreement=progress.apart,
-                    last=number == total,
-                    place=figures,
-                )
-                self.rounds_.append(record)
-                log.round(record)
-                for callback in self.callbacks:
-                    callback(record)
+        for record in rounds:
+            self.rounds_.append(record)
+            log.round(record)
+            for callback in self.callbacks:
+                callback(record)
         about = {"pairs": len(sources), "parameters": self._plain_parameters()}
-        self.model_ = trimmed(words, other_words, table, parameters, lowercase=self.lowercase, about=about)
+        self.model_ = trimmed(words, other_words, table, learner.parameters, lowercase=self.lowercase, about=about)
 
     def align(self, pairs: Any, targets: Any = None) -> list[list[Link]]:
         """The links (source position, target position) of every pair, both from 0."""
@@ -188,7 +182,7 @@ class Aligner(Estimator):
         place = place_of(self.place, self.n_jobs)
         if place.remote:
             check_sentences(sources, targets)
-            return in_lots(place, _aligned, list(zip(sources, targets)), model, options)
+            return one_each(place, _aligned, list(zip(sources, targets)), model, options)
         return model.align(sources, targets, **options, n_jobs=self.n_jobs)  # type: ignore[arg-type]
 
     def predict(self, pairs: Any, targets: Any = None) -> list[list[Link]]:
@@ -238,8 +232,14 @@ class Aligner(Estimator):
         return {
             name: value
             for name, value in self.get_params().items()
-            if name not in ("callbacks", "n_jobs", "place", "verbose")
+            if name not in ("callbacks", "checkpoint", "n_jobs", "place", "verbose")
         }
+
+    def _fingerprint(self, words: Sequence[str], text: Bitext) -> str:
+        """That of a checkpoint: everything that decides what is learned."""
+        decided = {name: repr(float(getattr(self, name))) for name in LEARNING}
+        arrays: list[NDArray[Any]] = [text.sources, text.targets, text.source_starts, text.target_starts]
+        return fingerprint({"learner": "alignment", **decided}, words, arrays)
 
     def _fitted(self) -> AlignmentModel:
         if not hasattr(self, "model_"):
@@ -262,6 +262,8 @@ class Aligner(Estimator):
             check_whole("n_jobs", self.n_jobs)
         place_of(self.place, self.n_jobs)
         check_callbacks(self.callbacks)
+        if self.checkpoint is not None:
+            file_name(self.checkpoint, name="checkpoint")
         for name in ("gamma", "model1_gamma"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a number from 0 on")

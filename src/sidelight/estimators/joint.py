@@ -25,7 +25,7 @@ from sidelight.inference.explanation import RuleExplanation
 from sidelight.inference.proofs import warn_of_unproved
 from sidelight.models.model import Model
 from sidelight.models.probabilities import posterior
-from sidelight.parallel.place import in_lots
+from sidelight.parallel.place import one_each
 from sidelight.recipes import Recipe
 from sidelight.rules import Rule
 from sidelight.specs.settings import Settings
@@ -162,7 +162,7 @@ class Joint(StructuredEstimator, JointInference):
             return super().solved(inputs)
         bare = JointInference(self.labels, self.rules, inference=self.inference)
         bare.penalties = self.penalties
-        return in_lots(place, _solved, inputs, bare, few=1)
+        return one_each(place, _solved, inputs, bare, few=1)
 
     def explain_rules(  # type: ignore[override]
         self, x: Any, scores: Scores | None = None, *, pairs: Pairs | None = None

@@ -209,7 +209,9 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
         xs = list(xs)
         if (rows := matrix_of(xs)) is not None:
             return rows
-    plain = [_plain(i, x, sequences) for i, x in enumerate(xs)]
+    xs = xs if isinstance(xs, list) else list(xs)
+    as_they_are = sequences and set(map(type, xs)) <= {list, tuple}
+    plain = xs if as_they_are else [_plain(i, x, sequences) for i, x in enumerate(xs)]
     if sequences:
         check_sequences(plain)
     return plain if sequences or (plain and isinstance(plain[0], MatrixSequence)) else [[x] for x in plain]

@@ -251,7 +251,7 @@ class ShardedEm(EmProblem):
 
     def began(self, completion: Completion) -> Floats | None:
         assert self.held is not None
-        memories = self.held.remembered()
+        memories = self.held.remembered(before=True)
         return None if any(one is None for one in memories) else np.concatenate(memories)
 
     def begin_at(self, completion: Completion, memory: Floats) -> None:

@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -74,8 +75,8 @@ class Held(Protocol):
         """The same for function(piece, state, *common, *own) -> (state, summand); a state is None at first."""
         ...
 
-    def remembered(self) -> list[Any]:
-        """The states before the last `advance`, in order."""
+    def remembered(self, *, before: bool = False) -> list[Any]:
+        """The states after the last `advance`, in order; or those before it."""
         ...
 
     def remember(self, states: Sequence[Any]) -> None:
@@ -194,14 +195,19 @@ def figures_since(place: Place, began: float) -> PlaceFigures | None:
 
 @without_collection()
 def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any, few: int = FEW) -> list[Any]:
-    """The results of function(some items, *common, n_jobs), one per item, in the order of the items.
+    """The results of function(some items, *common, n_jobs), one per lot of items, in the order of the items.
 
     `few` is the minimum number of items per call; use a smaller one if each item takes long. The error raised is that
     of the first failing item, with the caller's numbering.
     """
     size = min(max(len(items) // (LOTS * place.size), few), LOT)
     lots = ((list(items[first : first + size]), first) for first in range(0, len(items), size))
-    return [answer for lot in in_order(place, _of_lot, lots, function, common, place.n_jobs) for answer in lot]
+    return list(in_order(place, _of_lot, lots, function, common, place.n_jobs))
+
+
+def one_each(place: Place, function: Function, items: Sequence[Any], *common: Any, few: int = FEW) -> list[Any]:
+    """The same for a function whose results are lists, one result an item."""
+    return list(chain.from_iterable(in_lots(place, function, items, *common, few=few)))
 
 
 def in_order(place: Place, function: Function, items: Iterable[Any], *common: Any) -> Iterator[Any]:
@@ -324,8 +330,8 @@ class _Here:
         self._before = list(self._states)
         return summed((0, len(self)), one)
 
-    def remembered(self) -> list[Any]:
-        return list(self._before)
+    def remembered(self, *, before: bool = False) -> list[Any]:
+        return list(self._before if before else self._states)
 
     def remember(self, states: Sequence[Any]) -> None:
         self._states = list(states)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from sidelight.parallel.parcels import Parcel, opened, packed
 from sidelight.parallel.place import Function, Held, Node, nodes_within, summed
-from sidelight.parallel.ray_worker import packed
 
 if TYPE_CHECKING:
-    from sidelight.parallel.ray_team import Team
+    from sidelight.parallel.ray_team import Kept, Team
 
 
 class RayHeld:
@@ -19,7 +18,7 @@ class RayHeld:
 
     def __init__(self, team: Team, key: int, size: int) -> None:
         self._team, self._key, self._size = team, key, size
-        self._states: list[Any] = [None] * len(team)  # references, one per worker
+        self._states: list[Kept | None] = [None] * len(team)  # one per worker
         self._before = self._states
 
     def __del__(self) -> None:
@@ -38,10 +37,9 @@ class RayHeld:
         mine = [self._own(number, own) for number in range(len(team))]
         results = team.ask(self._key, lambda actor, n: actor.each.remote(self._key, message, mine[n]))
         answers: dict[int, Any] = {}
-        for blob, _ in results:
-            answers |= pickle.loads(blob)
-        blobs = [blob for blob, _ in results] + mine
-        team.answered(began, blobs, [seconds for _, seconds in results])
+        for parcel, _ in results:
+            answers |= opened(parcel)
+        team.answered(began, [*mine, *(parcel for parcel, _ in results)], [seconds for _, seconds in results])
         return [answers[number] for number in range(len(self))]
 
     def total(self, function: Function, *common: Any) -> Any:
@@ -56,7 +54,8 @@ class RayHeld:
         mine = [self._own(number, own) for number in range(len(team))]
 
         def call(actor: Any, n: int) -> Any:
-            before = none if self._before[n] is None else self._before[n]
+            state = self._before[n]
+            before = none if state is None else state.reference
             return actor.advance.options(num_returns=2).remote(self._key, message, mine[n], before, self._nodes(n))
 
         self._before = self._states
@@ -64,19 +63,20 @@ class RayHeld:
         self._states = [None] * len(team)
         for (_, state), number in zip(answers, self._busy()):
             self._states[number] = state
-        return self._sum([answer for answer, _ in answers], began, mine)
+        parcels = [*mine, *(state.here for _, state in answers)]
+        return self._sum([answer for answer, _ in answers], began, parcels)
 
-    def remembered(self) -> list[Any]:
+    def remembered(self, *, before: bool = False) -> list[Any]:
         known: dict[int, Any] = {}
-        for blob in self._team.fetched([one for one in self._before if one is not None]):
-            known |= pickle.loads(blob)
+        for state in self._before if before else self._states:
+            known |= {} if state is None else opened(state.here)
         return [known.get(number) for number in range(len(self))]
 
     def remember(self, states: Sequence[Any]) -> None:
         self._states = [None] * len(self._team)
         for number in self._busy():
             mine = {k: states[k] for k in range(*self._team.range_of(number, len(self)))}
-            self._states[number] = self._team.reference_to(mine)
+            self._states[number] = self._team.kept(mine)
 
     def derive(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         return self._team.make(self._key, function, common, own)
@@ -87,13 +87,13 @@ class RayHeld:
     def _nodes(self, number: int) -> list[Node]:
         return nodes_within((0, len(self)), *self._team.range_of(number, len(self)))
 
-    def _own(self, number: int, own: Sequence[tuple[Any, ...]] | None) -> bytes:
+    def _own(self, number: int, own: Sequence[tuple[Any, ...]] | None) -> Parcel:
         return packed({} if own is None else {k: own[k] for k in range(*self._team.range_of(number, len(self)))})
 
-    def _sum(self, answers: list[tuple[bytes, float]], began: float, sent: Sequence[bytes] = ()) -> Any:
+    def _sum(self, answers: list[tuple[Parcel, float]], began: float, parcels: Sequence[Parcel] = ()) -> Any:
         known: dict[Node, Any] = {}
-        for blob, _ in answers:
-            known |= pickle.loads(blob)
+        for parcel, _ in answers:
+            known |= opened(parcel)
         total = summed((0, len(self)), known.__getitem__, known)  # type: ignore[arg-type]
-        self._team.answered(began, [*sent, *(blob for blob, _ in answers)], [seconds for _, seconds in answers])
+        self._team.answered(began, [*parcels, *(parcel for parcel, _ in answers)], [seconds for _, seconds in answers])
         return total

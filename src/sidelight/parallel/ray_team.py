@@ -3,28 +3,28 @@
 Each worker holds a range of consecutive pieces, and computes its part of the summation tree before it answers. The
 driver keeps a packed copy of every piece in Ray's object store, and a recipe for pieces computed from it. So a worker
 that dies is replaced, its pieces are recreated, and the call is repeated. The states of pieces between two calls
-(`advance`) are kept in the object store too, as they were before the call.
+(`advance`) are kept in the object store of the driver's machine too, as they were before the call and as they are after
+it; so a machine may be lost with its workers.
 """
 
 from __future__ import annotations
 
-import pickle
 import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight.core.records import PlaceFigures
 from sidelight.errors import PlaceError
+from sidelight.parallel.parcels import Parcel, alike, opened, packed, size_of
 from sidelight.parallel.place import Function, Node
 from sidelight.parallel.ray_held import RayHeld
-from sidelight.parallel.ray_worker import Shortage, Weights, Worker, packed, weights_since
+from sidelight.parallel.ray_worker import Shortage, Weights, Worker, weights_since
 from sidelight.parallel.raylet_line import RayletLine
 
 START = 120.0  # seconds that workers may take to start
@@ -43,10 +43,17 @@ class _Pieces:
     """How a set of pieces is created: from packed pieces, or by a function of another set."""
 
     count: int
-    blobs: list[Any]  # references, one per piece
+    parcels: list[Any]  # references, one per piece
     source: int = -1
     message: Any = None  # a reference
     own: Sequence[tuple[Any, ...]] | None = None
+
+
+class Kept(NamedTuple):
+    """What the pieces of a worker remember, packed, on the driver's machine: pinned there while this is held."""
+
+    reference: Any
+    here: Parcel  # the same, as it is in the object store
 
 
 class Team:
@@ -60,12 +67,12 @@ class Team:
         self._sets: dict[int, _Pieces] = {}
         self._keys = count()
         self._dropped: list[int] = []
+        self._incomplete = False  # whether no machine had room for a worker that had to be restarted
         # time of the last check of the cluster's head, and failed checks since
         self._looked, self._silent = time.monotonic(), 0
         self._raylet = RayletLine.of_driver()
         self._weights: tuple[int, Any] = (0, None)  # the last large vector, and its number
-        # the last function of items: its identity, number and reference
-        self._task: tuple[bytes, int, Any] | None = None
+        self._task: tuple[int, Any] | None = None  # the last function of items: its number and reference
         self._clean()
         self._wait_for_workers()
 
@@ -73,12 +80,12 @@ class Team:
         return len(self._actors)
 
     def is_there(self) -> bool:
-        """Whether its cluster is still the one of this process."""
-        return bool(self.ray.is_initialized())
+        """Whether it can be used: its cluster is still the one of this process, and no worker is missing."""
+        return bool(self.ray.is_initialized()) and not self._incomplete
 
     def end(self) -> None:
         """End the workers."""
-        if self.is_there():
+        if self.ray.is_initialized():
             for actor in self._actors:
                 self.ray.kill(actor)
 
@@ -108,15 +115,13 @@ class Team:
 
     def hold(self, pieces: Sequence[Any]) -> RayHeld:
         began = time.perf_counter()
-        blobs = [packed(piece) for piece in pieces]
-        self._look_for_raylet()
-        self._bytes += sum(map(len, blobs))
-        key = self._new(_Pieces(len(pieces), [self.ray.put(blob) for blob in blobs]))
+        parcels = [self._put(piece) for piece in pieces]
+        key = self._new(_Pieces(len(pieces), parcels))
         self._transit += time.perf_counter() - began
         return RayHeld(self, key, len(pieces))
 
     def make(self, source: int, function: Function, common: tuple[Any, ...], own: Any) -> RayHeld:
-        message = self._put((function, common))
+        message = self._put_for_all((function, common))
         size = self._sets[source].count
         key = self._new(_Pieces(size, [], source, message, own))
         return RayHeld(self, key, size)
@@ -132,27 +137,20 @@ class Team:
         """Forget a set at the next call: it is no longer used."""
         self._dropped.append(key)
 
-    def _put(self, value: Any) -> Any:
-        blob = packed(value)
+    def _put(self, value: Any, *, times: int = 1) -> Any:
+        """A reference to a value, which is sent so many times."""
+        parcel = packed(value)
         self._look_for_raylet()
-        self._bytes += len(blob) * len(self)
-        return self.ray.put(blob)
+        self._bytes += size_of(parcel) * times
+        return self.ray.put(parcel)
 
-    def reference_to(self, value: Any) -> Any:
-        """A reference to a value for one worker."""
-        blob = packed(value)
-        self._look_for_raylet()
-        self._bytes += len(blob)
-        return self.ray.put(blob)
+    def _put_for_all(self, value: Any) -> Any:
+        return self._put(value, times=len(self))
 
-    def fetched(self, references: list[Any]) -> list[bytes]:
-        """The values of references, one after another."""
-        pending, values = dict.fromkeys(references), {}
-        for reference in self._ready(pending):
-            del pending[reference]
-            values[reference] = self._taken(reference, reference, "what it remembers")
-        self._bytes += sum(map(len, values.values()))
-        return [values[reference] for reference in references]
+    def kept(self, states: Mapping[int, Any]) -> Kept:
+        """The states of a worker's pieces, for its next call."""
+        reference = self._put(states)
+        return Kept(reference, self.ray.get(reference))
 
     def question(self, function: Function, common: tuple[Any, ...]) -> Any:
         """A reference to a call, whose large vector is sent as the difference from that of the previous call."""
@@ -163,7 +161,7 @@ class Team:
                 arguments[k] = since = weights_since(number + 1, known, one)
                 self._weights = number + 1, one.copy() if since.places is None else since.after(known)
                 break
-        return self._put((function, tuple(arguments)))
+        return self._put_for_all((function, tuple(arguments)))
 
     def range_of(self, number: int, size: int) -> Node:
         """The range of pieces of a worker."""
@@ -174,12 +172,12 @@ class Team:
         one, actor = self._sets[key], self._actors[number]
         first, last = self.range_of(number, one.count)
         if one.source < 0:
-            actor.hold.remote(key, list(range(first, last)), *one.blobs[first:last])
+            actor.hold.remote(key, list(range(first, last)), *one.parcels[first:last])
             return
         own = {} if one.own is None else {k: one.own[k] for k in range(first, last)}
-        blob = packed(own)
-        self._bytes += len(blob)
-        actor.make.remote(key, one.source, one.message, blob)
+        parcel = packed(own)
+        self._bytes += size_of(parcel)
+        actor.make.remote(key, one.source, one.message, parcel)
 
     def ask(self, key: int, call: Callable[[Any, int], Any]) -> list[Any]:
         """The results of a call to every worker that has pieces of a set; the call is repeated if a worker dies."""
@@ -195,7 +193,7 @@ class Team:
             number, result = pending.pop(reference)
             try:
                 answers[number] = self._taken(result, reference, names[number])
-            except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
+            except self._mishaps as error:
                 deaths[number] += 1
                 self._restart(number, names[number], deaths[number], error)
                 result = call(self._actors[number], number)
@@ -216,19 +214,19 @@ class Team:
         pending: dict[Any, tuple[int, int, Any]] = {}  # item, worker, and the worker's actor
         left, busy, began, taken = iter(items), [0.0] * len(self), time.perf_counter(), 0
         idle = ahead * list(range(len(self)))  # workers
-        blobs: dict[int, bytes] = {}  # unfinished items
+        parcels: dict[int, Parcel] = {}  # unfinished items
 
         def begin(item: int, number: int) -> None:
             actor = self._actors[number]
-            self._bytes += len(blobs[item])
-            pending[actor.carry_out.remote(key, item, blobs[item])] = item, number, actor
+            self._bytes += size_of(parcels[item])
+            pending[actor.carry_out.remote(key, item, parcels[item])] = item, number, actor
 
         def begin_more() -> None:
             nonlocal taken
-            while idle and (most is None or taken - next(iter(blobs), taken) < most):
+            while idle and (most is None or taken - next(iter(parcels), taken) < most):
                 if (following := next(left, END)) is END:
                     return
-                blobs[taken] = packed(following)
+                parcels[taken] = packed(following)
                 begin(taken, idle.pop(0))
                 taken += 1
 
@@ -236,33 +234,33 @@ class Team:
         for reference in self._ready(pending):
             item, number, actor = pending.pop(reference)
             try:
-                blob, seconds = self._taken(reference, reference, f"task {item}")
-            except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
+                parcel, seconds = self._taken(reference, reference, f"task {item}")
+            except self._mishaps as error:
                 deaths[item] += 1
                 if actor is self._actors[number]:  # otherwise it has already been replaced
                     self._restart(number, f"task {item}", deaths[item], error)
                 begin(item, number)
                 continue
-            del blobs[item]
+            del parcels[item]
             idle.append(number)
             begin_more()
-            self._bytes += len(blob)
+            self._bytes += size_of(parcel)
             busy[number] += seconds
-            yield item, pickle.loads(blob)
+            yield item, opened(parcel)
         self._shards = max(self._shards, taken)
         self._inference += max(busy)
         self._transit += max(time.perf_counter() - began - max(busy), 0.0)
 
     def _task_of(self, function: Function, common: tuple[Any, ...]) -> int:
         """The number of the task for items; it is sent to all workers unless they know it."""
-        blob = packed((function, common))
-        mark = blake2b(blob, digest_size=16).digest()
-        if self._task is None or self._task[0] != mark:
-            self._bytes += len(blob) * len(self)
-            self._task = mark, next(self._keys), self.ray.put(blob)
+        parcel = packed((function, common))
+        self._look_for_raylet()
+        if self._task is None or not alike(parcel, self.ray.get(self._task[1])):
+            self._bytes += size_of(parcel) * len(self)
+            self._task = next(self._keys), self.ray.put(parcel)
             for actor in self._actors:
-                actor.learn.remote(*self._task[1:])
-        return self._task[1]
+                actor.learn.remote(*self._task)
+        return self._task[0]
 
     def _ready(self, pending: Mapping[Any, Any]) -> Iterator[Any]:
         """Completed references, while any are pending; raises `PlaceError` if the cluster is gone."""
@@ -297,24 +295,31 @@ class Team:
             if self.ray.wait([word], timeout=0)[0]:
                 del self._begun[number]
             elif time.monotonic() - since > START:
+                self._incomplete = True
                 problem = f"worker {number} did not start again within {START:.0f} s at {self.address}"
                 raise PlaceError(
                     f"{problem}; has the cluster lost a machine (ray status)? Give fewer workers, and {AGAIN}"
                 )
 
+    @property
+    def _mishaps(self) -> tuple[type[Exception], ...]:
+        """What is raised where a worker died before its answer was here, or its machine was lost with the answer."""
+        known = self.ray.exceptions
+        return known.RayActorError, known.OutOfMemoryError, known.ObjectLostError
+
     def _taken(self, result: Any, reference: Any, name: str) -> Any:
-        """An answer, with references to values that stay in the object store."""
+        """An answer, with the states of pieces if it comes with them."""
         try:
             answer = self.ray.get(reference)
-        except (self.ray.exceptions.RayTaskError, self.ray.exceptions.ObjectLostError) as error:
-            cause = getattr(error, "cause", error)
+            return (answer, Kept(result[1], self.ray.get(result[1]))) if isinstance(result, list) else answer
+        except self.ray.exceptions.RayTaskError as error:
+            cause = error.cause
             if isinstance(cause, Shortage | MemoryError):
                 where = cause if isinstance(cause, Shortage) else name
                 raise PlaceError(f"a worker had too little memory for {where}; {_more_memory()}") from None
             if isinstance(cause, self.ray.exceptions.ObjectLostError):
-                raise PlaceError(f"what a worker remembered of {name} was lost with its machine; {AGAIN}") from None
+                raise PlaceError(f"what a worker was to know of {name} was lost with a machine; {AGAIN}") from None
             raise cause from None
-        return (answer, result[1]) if isinstance(result, list) else answer
 
     def _restart(self, number: int, name: str, deaths: int, error: Exception) -> None:
         """Replace an actor that died by a new one with the same pieces."""
@@ -336,7 +341,7 @@ class Team:
         for key in self._sets:
             self._load(number, key)
         if self._task is not None:
-            self._actors[number].learn.remote(*self._task[1:])
+            self._actors[number].learn.remote(*self._task)
         if self._weights[1] is not None:
             self._actors[number].know.remote(packed((None, (Weights(*self._weights),))))
 
@@ -362,10 +367,10 @@ class Team:
             return True
         return not answers(getattr(self.ray.get_runtime_context(), "gcs_address", ""))
 
-    def answered(self, began: float, blobs: list[bytes], seconds: list[float]) -> None:
+    def answered(self, began: float, parcels: Sequence[Parcel], seconds: list[float]) -> None:
         """Add the figures of a call."""
         inference = max(seconds, default=0.0)
-        self._bytes += sum(map(len, blobs))
+        self._bytes += sum(map(size_of, parcels))
         self._inference += inference
         self._transit += max(time.perf_counter() - began - inference, 0.0)
 
@@ -383,7 +388,7 @@ def answers(address: str) -> bool:
 
 
 def _named(first: int, last: int) -> str:
-    return f"shards {first} to {last - 1}"
+    return f"shard {first}" if last == first + 1 else f"shards {first} to {last - 1}"
 
 
 def _first(result: Any) -> Any:

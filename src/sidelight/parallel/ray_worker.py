@@ -1,60 +1,20 @@
-"""A worker of a Ray place: holds pieces of the data, and applies functions to them.
-
-Messages are pickles that the driver and its workers made for each other; contents of files are read and checked before
-they are sent. Arrays are sent as copies, since kernels are compiled for writable arrays.
-"""
+"""A worker of a Ray place: holds pieces of the data, and applies functions to them."""
 
 from __future__ import annotations
 
 import os
-import pickle
-import sys
 import time
-from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from io import BytesIO
 from typing import Any
 
 import numpy as np
 
 from sidelight.core.arrays import NO_FLOATS, Floats, Ids
 from sidelight.core.collection import without_collection
+from sidelight.parallel.parcels import Parcel, opened, packed
 from sidelight.parallel.place import Node, loaded, summed
-from sidelight.rules.files import FILE_MODULE
-from sidelight.rules.rule import Rule
-
-PROTOCOL = 4  # with later protocols, arrays would be read-only
-
-
-def packed(value: Any) -> bytes:
-    """A message; functions of a user's own script, and rules, are included by value."""
-    with BytesIO() as file:
-        _pickler()(file, protocol=PROTOCOL).dump(value)
-        return file.getvalue()
-
-
-@cache
-def _pickler() -> Any:
-    pickler: Any = _cloudpickle().Pickler
-    table = ChainMap[Any, Any]({Rule: _parts_of_rule}, pickler.dispatch_table)
-    return type("Pickler", (pickler,), {"dispatch_table": table})
-
-
-def _cloudpickle() -> Any:
-    from ray import cloudpickle
-
-    return cloudpickle
-
-
-def _parts_of_rule(rule: Rule) -> tuple[Any, ...]:
-    """A rule with its function: workers may not have the rule's module or file."""
-    module = sys.modules.get(getattr(rule.says, "__module__", None) or "")
-    if module is not None and module.__name__.startswith(FILE_MODULE):
-        _cloudpickle().register_pickle_by_value(module)
-    return Rule, rule.parts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,24 +58,24 @@ class Worker:
         self._held: dict[int, dict[int, Any]] = {}
         self._failed: dict[int, Exception] = {}  # why a set is missing; raised on its use
         self._weights: tuple[int, Floats] = (-1, NO_FLOATS)  # the last vector, and its number
-        self._task: tuple[int, Any] = (-1, b"")  # the task for items of a list, and its number
+        self._task: tuple[int, Any] = (-1, None)  # the task for items of a list, and its number
 
     def pid(self) -> int:
         """The process id."""
         return os.getpid()
 
-    def hold(self, key: int, numbers: list[int], *blobs: bytes) -> None:
+    def hold(self, key: int, numbers: list[int], *parcels: Parcel) -> None:
         """Take pieces; stored ones are loaded."""
         with self._taking(key) as held:
-            for number, blob in zip(numbers, blobs):
+            for number, parcel in zip(numbers, parcels):
                 with _memory_for(number):
-                    held[number] = loaded(pickle.loads(blob))
+                    held[number] = loaded(opened(parcel))
 
-    def make(self, key: int, source: int, message: bytes, own: bytes) -> None:
+    def make(self, key: int, source: int, message: Parcel, own: Parcel) -> None:
         """Compute new pieces from those of a set."""
         with self._taking(key) as held:
-            function, common = pickle.loads(message)
-            mine = pickle.loads(own)
+            function, common = opened(message)
+            mine = opened(own)
             for number, piece in self._pieces(source).items():
                 with _memory_for(number):
                     held[number] = function(piece, *common, *mine.get(number, ()))
@@ -137,13 +97,13 @@ class Worker:
             raise self._failed[key]
         return self._held[key]
 
-    def know(self, message: bytes) -> None:
+    def know(self, message: Parcel) -> None:
         """Store a vector to which later messages refer."""
         self._read(message)
 
-    def _read(self, message: bytes) -> tuple[Any, tuple[Any, ...]]:
+    def _read(self, message: Parcel) -> tuple[Any, tuple[Any, ...]]:
         """A function and its arguments."""
-        function, common = pickle.loads(message)
+        function, common = opened(message)
         return function, tuple(self._whole(one) if isinstance(one, Weights) else one for one in common)
 
     def _whole(self, weights: Weights) -> Floats:
@@ -159,18 +119,18 @@ class Worker:
             self._held.pop(key, None)
             self._failed.pop(key, None)
 
-    def each(self, key: int, message: bytes, own: bytes) -> tuple[bytes, float]:
+    def each(self, key: int, message: Parcel, own: Parcel) -> tuple[Parcel, float]:
         """The results of all pieces, and their time."""
         function, common = self._read(message)
-        mine = pickle.loads(own)
+        mine = opened(own)
         began = time.perf_counter()
         answers = {}
         for number, piece in self._pieces(key).items():
             with _memory_for(number):
                 answers[number] = function(piece, *common, *mine.get(number, ()))
-        return pickle.dumps(answers, protocol=PROTOCOL), time.perf_counter() - began
+        return packed(answers), time.perf_counter() - began
 
-    def total(self, key: int, message: bytes, nodes: list[Node]) -> tuple[bytes, float]:
+    def total(self, key: int, message: Parcel, nodes: list[Node]) -> tuple[Parcel, float]:
         """The sums of some nodes of the tree."""
         function, common = self._read(message)
         pieces, began = self._pieces(key), time.perf_counter()
@@ -180,15 +140,15 @@ class Worker:
                 return function(pieces[number], *common)
 
         sums = {node: summed(node, leaf) for node in nodes}
-        return pickle.dumps(sums, protocol=PROTOCOL), time.perf_counter() - began
+        return packed(sums), time.perf_counter() - began
 
     def advance(
-        self, key: int, message: bytes, own: bytes, states: bytes, nodes: list[Node]
-    ) -> tuple[tuple[bytes, float], bytes]:
+        self, key: int, message: Parcel, own: Parcel, states: Parcel, nodes: list[Node]
+    ) -> tuple[tuple[Parcel, float], Parcel]:
         """The same, with the new state of each piece."""
         function, common = self._read(message)
-        mine = pickle.loads(own)
-        before: dict[int, Any] = pickle.loads(states)
+        mine = opened(own)
+        before: dict[int, Any] = opened(states)
         after: dict[int, Any] = {}
         pieces, began = self._pieces(key), time.perf_counter()
 
@@ -199,22 +159,22 @@ class Worker:
 
         sums = {node: summed(node, leaf) for node in nodes}
         seconds = time.perf_counter() - began
-        return (pickle.dumps(sums, protocol=PROTOCOL), seconds), pickle.dumps(after, protocol=PROTOCOL)
+        return (packed(sums), seconds), packed(after)
 
-    def learn(self, key: int, message: bytes) -> None:
+    def learn(self, key: int, message: Parcel) -> None:
         """Store the task for items of a list."""
         self._task = key, message
 
-    def carry_out(self, key: int, number: int, item: bytes) -> tuple[bytes, float]:
+    def carry_out(self, key: int, number: int, item: Parcel) -> tuple[Parcel, float]:
         """Perform the stored task for one item."""
         assert self._task[0] == key
-        if isinstance(self._task[1], bytes):
-            self._task = key, pickle.loads(self._task[1])
+        if isinstance(self._task[1], list):
+            self._task = key, opened(self._task[1])
         function, common = self._task[1]
         began = time.perf_counter()
         with _memory_for(number, "task"):
             with without_collection():
-                whole = pickle.loads(item)
+                whole = opened(item)
             answer = packed(function(whole, *common))
         return answer, time.perf_counter() - began
 

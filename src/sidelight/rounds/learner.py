@@ -23,11 +23,11 @@ State = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # JSON values, arrays
 Step = tuple[str | None, dict[str, Any]]  # why training ends, if it does, and further fields of the `Round`
 
 
-class Learner(Protocol):
+class Resumable(Protocol):
     """Learns one `Round` at a time.
 
-    Between two rounds, the state contains everything that a learner knows, so training can stop after any round and
-    resume with the same bits.
+    Between two rounds, the state contains everything that it knows, so training can stop after any round and resume
+    with the same bits.
     """
 
     @property
@@ -35,21 +35,8 @@ class Learner(Protocol):
         """The number of rounds so far."""
         ...
 
-    @property
-    def weights(self) -> Floats:
-        """The best weights so far, in the full layout."""
-        ...
-
     def run(self) -> Iterator[Round]:
         """Rounds until training ends; the last one has `last` set."""
-        ...
-
-    def has_result(self, record: Round) -> bool:
-        """Whether the weights after this round are worth trying on validation data."""
-        ...
-
-    def finish(self) -> Floats:
-        """The final weights; the learner may be unusable afterwards."""
         ...
 
     def state(self) -> State:
@@ -58,6 +45,23 @@ class Learner(Protocol):
 
     def resume(self, state: State) -> None:
         """Resume from the state of an earlier run on the same data and options."""
+        ...
+
+
+class Learner(Resumable, Protocol):
+    """One that learns weights."""
+
+    @property
+    def weights(self) -> Floats:
+        """The best weights so far, in the full layout."""
+        ...
+
+    def has_result(self, record: Round) -> bool:
+        """Whether the weights after this round are worth trying on validation data."""
+        ...
+
+    def finish(self) -> Floats:
+        """The weights, for keeps: the learner may be of no use afterwards."""
         ...
 
 
@@ -88,11 +92,11 @@ class Penalised(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class RoundByRound(ABC):
+class Stepwise(ABC):
     """Base class of a training loop: rounds until it is done, or reaches its maximum number of rounds.
 
-    A subclass defines its `weights`, one round (`step`), the fields that a checkpoint stores (`KEEPS`), and further
-    contents of a checkpoint (`more_state`, `take_more`). `name` is a field or a class attribute.
+    A subclass defines one round (`step`), the fields that a checkpoint stores (`KEEPS`), and further contents of a
+    checkpoint (`more_state`, `take_more`). `name` is a field or a class attribute.
     """
 
     KEEPS: ClassVar[tuple[str, ...]] = ()  # numbers, arrays and generators of random numbers
@@ -102,11 +106,6 @@ class RoundByRound(ABC):
     seconds: float = 0.0  # since training began
     done: bool = False
     limited: bool = False  # whether it ended because of the maximum number of rounds
-
-    @property
-    @abstractmethod
-    def weights(self) -> Floats:
-        """The best weights so far, in the full layout."""
 
     @abstractmethod
     def step(self) -> Step:
@@ -132,14 +131,6 @@ class RoundByRound(ABC):
         """Rounds until training ends."""
         while not self.done and self.rounds < self.limit():
             yield self.round()
-
-    def has_result(self, record: Round) -> bool:
-        """Every round ends with usable weights, unless a subclass overrides this."""
-        return True
-
-    def finish(self) -> Floats:
-        """The final weights."""
-        return self.weights
 
     def state(self) -> State:
         """Everything needed to resume; if training ended at its maximum number of rounds, more may be allowed later."""
@@ -182,6 +173,24 @@ class RoundByRound(ABC):
 
     def _called(self) -> str:
         return str(getattr(self, "name", type(self).__name__))
+
+
+@dataclass(slots=True, kw_only=True)
+class RoundByRound(Stepwise):
+    """A learner of weights that makes such rounds."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> Floats:
+        """The best weights so far, in the full layout."""
+
+    def has_result(self, record: Round) -> bool:
+        """Every round ends with weights that can be used, unless a learner knows better."""
+        return True
+
+    def finish(self) -> Floats:
+        """The weights, for keeps."""
+        return self.weights
 
 
 def plane_state(plane: CuttingPlane, prefix: str) -> State:

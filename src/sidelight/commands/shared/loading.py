@@ -16,7 +16,7 @@ _USES = {
     "sidelight model": "sidelight predict",
     "sidelight segment model": "sidelight predict",
     "sidelight alignment model": "sidelight align apply",
-    "sidelight checkpoint": "sidelight train --checkpoint",
+    "sidelight checkpoint": "sidelight train --checkpoint, or sidelight align train --checkpoint",
 }
 
 

@@ -8,7 +8,8 @@ import secrets
 import shutil
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,20 @@ def keep(save: Callable[[Path], None], out: Path, *, checkpoint: Path | None = N
         except DataError:
             raise DataError(problem, file=out, remedy=f"and not to {other.parent} either; make room") from None
         raise DataError(problem, file=out, remedy=f"it is in {other} instead: make room, and move it") from None
+
+
+@contextmanager
+def interruptible(out: Path, checkpoint: Path | None) -> Iterator[None]:
+    """Say in an interruption of training what became of the model's file, and how to go on."""
+    replaced = out.exists()
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        kept = checkpoint is not None and checkpoint.exists()  # there is none before the first round
+        hint = "" if not kept else f"; the same command continues from {checkpoint}"
+        nothing = "no model was written" if hint else "nothing was written"
+        left = f"{out} is unchanged" if replaced else nothing
+        raise type(stop)(f"{left}{hint}") from None
 
 
 def write(text: str, out: Path | None) -> None:

@@ -25,7 +25,7 @@ from sidelight.evaluate.parts import score_parts
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
 from sidelight.models.model import Model
 from sidelight.parallel import place_of
-from sidelight.parallel.place import in_lots
+from sidelight.parallel.place import one_each
 from sidelight.recipes import LEARNERS, Recipe
 from sidelight.rules import Rule
 
@@ -232,7 +232,7 @@ class StructureAnswers(NamedTuple):
 def answers_of(model: Model, xs: Sequence[Any], *, jobs: int, place: str | None = None) -> StructureAnswers:
     """The best structures of inputs, with their scores as answers."""
     where = place_of(place, jobs)
-    answers = in_lots(where, _answers, xs, model, few=1) if where.remote else _answers(xs, model, jobs)
+    answers = one_each(where, _answers, xs, model, few=1) if where.remote else _answers(xs, model, jobs)
     return StructureAnswers(
         [one[0] for one in answers], np.array([one[1] for one in answers]), [one[2] for one in answers]
     )

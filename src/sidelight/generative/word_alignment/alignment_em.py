@@ -80,6 +80,14 @@ class AlignmentEM:
         """The initial multipliers of the search for agreement, in the first of several iterations with these steps."""
         return np.zeros(len(self.text.entries), dtype=np.float32) if step.agreement else NO_TILTS
 
+    def remembered(self, tilts: Floats32) -> Floats32:
+        """Where the search for agreement begins in the next iteration, after one with these. # [C]"""
+        return tilts
+
+    def begun_at(self, tilts: Floats32, parameters: Parameters) -> Floats32:
+        """What to give to the next iteration, which is one of these parameters, so that its search begins there."""
+        return tilts
+
     def start(self, *, null: float) -> Parameters:
         """Model 1 with all translations equally likely."""
         return Parameters(uniform(self.table), None, None, null)
@@ -143,9 +151,19 @@ class ShardedAlignmentEM(AlignmentEM):
 
     held: Held | None = None
     entries: tuple[Ints, ...] = ()  # of the table, that each shard has
+    cuts: tuple[int, ...] = ()  # cells before each shard after the first
 
     def tilts(self, step: AgreementStep) -> Floats32:
         """They are where the pairs are."""
+        return NO_TILTS
+
+    def remembered(self, tilts: Floats32) -> Floats32:
+        assert self.held is not None
+        return np.concatenate([memory.tilts for memory in self.held.remembered()])
+
+    def begun_at(self, tilts: Floats32, parameters: Parameters) -> Floats32:
+        assert self.held is not None
+        self.held.remember([_Memory(parameters.forward is None, part) for part in np.split(tilts, self.cuts)])
         return NO_TILTS
 
     def counted(self, parameters: Parameters, step: AgreementStep, *, tilts: Floats32 = NO_TILTS) -> AlignmentCounts:
@@ -179,7 +197,15 @@ def sharded_alignment(em: AlignmentEM, place: Place) -> AlignmentEM:
     ]
     held = place.hold(pieces)
     own = {name: getattr(em, name) for name in AlignmentEM.__slots__}
-    return ShardedAlignmentEM(**own, held=held.derive(_em_of_piece, held.n_jobs), entries=entries)
+    cuts = tuple(int(em.text.cell_starts[first]) for first, _ in lots[1:])
+    return ShardedAlignmentEM(**own, held=held.derive(_em_of_piece, held.n_jobs), entries=entries, cuts=cuts)
+
+
+class _Memory(NamedTuple):
+    """The state of a shard between two iterations."""
+
+    model1: bool  # or the HMM, which starts from zero multipliers
+    tilts: Floats32
 
 
 class InOrder:
@@ -221,11 +247,15 @@ def _em_of_piece(piece: tuple[TranslationTable, Bitext], n_jobs: int | None) -> 
 
 
 def _count(
-    em: AlignmentEM, memory: Any, parameters: Parameters, step: AgreementStep, forward: Floats, backward: Floats
-) -> tuple[Any, InOrder]:
+    em: AlignmentEM,
+    memory: _Memory | None,
+    parameters: Parameters,
+    step: AgreementStep,
+    forward: Floats,
+    backward: Floats,
+) -> tuple[_Memory, InOrder]:
     words: TranslationLexicon = parameters.lexicon._replace(forward=forward, backward=backward)
-    stage = parameters.forward is None  # model 1 or the HMM
-    known = memory is not None and memory[0] == stage
-    tilts = memory[1].copy() if known else em.tilts(step)
+    model1 = parameters.forward is None
+    tilts = em.tilts(step) if memory is None or memory.model1 != model1 else memory.tilts.copy()
     counts = em.counted(replace(parameters, lexicon=words), step, tilts=tilts)
-    return (stage, tilts), InOrder([counts])
+    return _Memory(model1, tilts), InOrder([counts])
