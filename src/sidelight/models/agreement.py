@@ -71,7 +71,7 @@ def agree(
     xs = list(xs) if isinstance(xs, Iterator) else xs
     if isinstance(xs, Sized) and getattr(xs, "shape", None) != () and not len(xs):
         return Agreement([], [], np.zeros(0), None if gamma == 0 else [])
-    sides = tuple(Voice.of(model, xs, n_jobs) for model in models)
+    sides = Voice.of(models[0], xs, n_jobs), Voice.of(models[1], xs, n_jobs)
     _check_choices(*sides)
     one, other = sides[0].side(sides[0], gamma), sides[1].side(sides[0], gamma)
     if gamma == 0:
