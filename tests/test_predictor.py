@@ -339,6 +339,16 @@ def test_what_is_refused():
             ask()
 
 
+def test_rules_and_random_starts_that_it_does_not_have_are_named():
+    """Not the labels that a rule speaks of, nor a setting that was not given."""
+    fitted, one = predictor().fit(few(5, 1)), sl.rules.gallery.at_most(1, "A")
+    for ask in (lambda: fitted.predict(TEST, rules=[one]), lambda: sl.Constrained(fitted, [one]).predict(TEST)):
+        with pytest.raises(Intractable, match="about labels of tokens or inputs, and Assignment are none"):
+            ask()
+    with pytest.raises(Intractable, match="leave random_ties and restarts out"):
+        predictor(recipes.jlis(restarts=2)).fit([*few(5, 1), *UNLABELLED])
+
+
 def test_what_it_cannot_do_is_named():
     batch = Assignment(3).batch(inputs(1, 0))
     scores = batch.scores(np.zeros(batch.scorer.size))

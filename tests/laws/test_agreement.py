@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from sidelight.generative.word_alignment.agreement import AgreementStep, expect
 from sidelight.inference.methods.agreement import Side, agreed_beliefs, agreed_outputs
 from sidelight.spaces import ChainSpace, GivenScores, SecondOrderSpace
 from sidelight.spaces.segments.segment_space import SegmentSpace
+from sidelight.structures.alignments import SegmentAlignment
+from sidelight.structures.trees import DependencyTree
 
 KINDS = ("chain", "second_order", "segments")
 PAIRS = list(itertools.combinations_with_replacement(KINDS, 2))
@@ -248,6 +251,76 @@ def test_classifiers_and_hidden_states_agree():
     states = sl.Tagger(learner="partial_crf", states=2).fit(XS, YS)
     found = sl.agree(states, sl.Tagger(learner="crf").fit(XS, YS), XS)
     assert found.outputs == YS and all(found.agreed)
+
+
+def fitted_trees(projective: bool, seed: int) -> sl.Predictor:
+    xs, ys = [[("a", "D"), ("dog", "N"), ("barks", "V")], [("it", "P"), ("barks", "V")]], [[2, 3, 0], [2, 0]]
+    fitted = sl.Predictor(DependencyTree(projective=projective, bits=8)).fit(xs, ys)
+    fitted.model_.weights[:] = np.random.default_rng(seed).normal(size=len(fitted.model_.weights))
+    return fitted
+
+
+def fitted_joint(seed: int, **options: object) -> sl.Joint:
+    joint = sl.Joint(
+        {"tag": ["D", "N"], "verb": ["yes", "no"]},
+        variables=lambda x: {"tag": range(len(x)), "verb": [len(x) - 1]},
+        features=lambda x, kind, key: {x[key]: 1.0},
+        **options,
+    )
+    joint.fit([["a", "b"], ["b", "c"]], [{"tag": {0: "D", 1: "N"}, "verb": {1: "yes"}}] * 2)
+    joint.model_.weights[:] = np.random.default_rng(seed).normal(size=len(joint.model_.weights))
+    return joint
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_models_of_any_structure_agree(seed):
+    """Two `Joint`, and two `Predictor` whose structures have the same choices, in the form of the first."""
+    words = [[("a", "D"), ("dog", "N"), ("barks", "V"), ("here", "A")], [("it", "P"), ("runs", "V")]]
+    heads = [list(y) for y in itertools.product(range(5), repeat=4)]
+    paired = lambda x: [("next", ("tag", 0), ("tag", 1)), ("said", ("tag", 0), ("verb", 1))]  # noqa: E731
+    tags = [{"tag": {0: a, 1: b}, "verb": {1: c}} for a in "DN" for b in "DN" for c in ("yes", "no")]
+    for one, other, xs, outputs in (
+        (fitted_trees(True, seed), fitted_trees(False, seed + 10), words[:1], heads),
+        (fitted_joint(seed), fitted_joint(seed + 10, pairs=paired), [["b", "a"]], tags),
+    ):
+        totals = []
+        for y in outputs:
+            with suppress(DataError):  # what is no tree
+                totals.append(sum(model.log_probability(xs, [y])[0] for model in (one, other)))
+        found = sl.agree(one, other, xs, max_rounds=500)
+        assert found.agreed == [True] and found.outputs[0] in outputs
+        best = sum(model.log_probability(xs, found.outputs)[0] for model in (one, other))
+        assert best == pytest.approx(max(totals))
+        soft = sl.agree(one, other, xs, gamma=1.0, tolerance=1e-4)
+        assert soft.agreed == [True] and soft.outputs[0] in outputs
+        assert type(soft.marginals[0]) is type(one.predict_marginals(xs)[0])
+    one, other = fitted_trees(True, seed), fitted_trees(False, seed + 10)
+    assert sl.agree(one, other, words).outputs[0] == sl.agree(one, other, words[:1]).outputs[0]
+
+
+def test_structures_whose_choices_are_others_do_not_agree():
+    x, y = ("ab", "xy"), [((0, 1), (0, 1)), ((1, 2), (1, 2))]
+    fits = [sl.Predictor(SegmentAlignment(longest=most, bits=8)).fit([x], [y]) for most in ((1, 3), (2, 1), (2, 2))]
+    trees = fitted_trees(True, 0)
+    with pytest.raises(DataError, match="the choices of the models mean other things; give both structures the same"):
+        sl.agree(*fits[:2], [x])
+    with pytest.raises(DataError, match="is known to one alone"):
+        sl.agree(*fits[1:], [x])
+    with pytest.raises(DataError, match="one model has SegmentAlignment and the other DependencyTree"):
+        sl.agree(fits[0], trees, [x])
+    with pytest.raises(DataError, match="the models see other tokens or variables of an input"):
+        sl.agree(fitted_joint(0), turned_joint(), [["a", "b"]])
+    assert sl.agree(fits[0], fits[0], [x]).outputs == fits[0].predict([x])
+
+
+def turned_joint() -> sl.Joint:
+    """The same variables in another order."""
+    joint = sl.Joint(
+        {"tag": ["D", "N"], "verb": ["yes", "no"]},
+        variables=lambda x: {"tag": reversed(range(len(x))), "verb": [len(x) - 1]},
+        features=lambda x, kind, key: {x[key]: 1.0},
+    )
+    return joint.fit([["a", "b"]], [{"tag": {0: "D", 1: "N"}, "verb": {1: "yes"}}])
 
 
 def test_what_cannot_agree_is_refused():

@@ -15,7 +15,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats
 from sidelight.core.checks import is_hashable, is_listed, is_number, real_numbers, shown, whole
-from sidelight.errors import DataError, Infeasible
+from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.estimators.base_estimator import accuracy
 from sidelight.features.inputs import as_sequences, check_sequences
 from sidelight.features.rows import Rows
@@ -38,7 +38,7 @@ from sidelight.rules.trials import try_rules
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.chains.chain import GivenScores
 from sidelight.structures import LabelSet
-from sidelight.structures.labels.token_labels import Clamp, mask_of
+from sidelight.structures.labels.token_labels import Clamp, TokenLabels, mask_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,9 @@ class ModelScorer:
 
     @property
     def names(self) -> Sequence[Any]:
+        if not isinstance(self.model.structure, TokenLabels):
+            kind = self.model.structure.outputs_are
+            raise Intractable(f"these rules are about labels of tokens or inputs, and {kind} are none; leave rules out")
         if self.model.labels.hidden:
             raise DataError("rules speak of labels, and the model has hidden states", remedy="train without states")
         return self.model.labels.names

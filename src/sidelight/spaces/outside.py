@@ -100,7 +100,7 @@ class Outside:
         Raises `Infeasible` for an input without any.
         """
         if rng is not None:
-            raise Intractable("ties outside candidates are not broken at random; leave random_ties out")
+            raise Intractable("ties outside candidates are not broken at random; leave random_ties and restarts out")
         fits = self.feasible()
         if not fits.all():
             raise Infeasible(f"sequence {int(np.flatnonzero(~fits)[0])}: no output leaves its candidates")

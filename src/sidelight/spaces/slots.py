@@ -84,7 +84,8 @@ class BatchedSlotSpace(ABC):
         Raises `Infeasible` if an input has no output, and `Intractable` for random ties.
         """
         if rng is not None:
-            raise Intractable(f"the ties of a {type(self).__name__} are not broken at random; leave random_ties out")
+            name = type(self).__name__
+            raise Intractable(f"the ties of a {name} are not broken at random; leave random_ties and restarts out")
         labels, values = self.best_each(self.block(scores, cost), n_jobs=n_jobs)
         check_feasible(values)
         return Paths(labels, values, np.empty(0) if cost is None else self.score(scores, cost.targets))

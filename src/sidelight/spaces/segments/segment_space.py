@@ -148,7 +148,7 @@ class SegmentSpace:
         Raises `Infeasible` if the masks leave none.
         """
         if rng is not None:
-            raise Intractable("the ties of segmentations are not broken at random; leave random_ties out")
+            raise Intractable("the ties of segmentations are not broken at random; leave random_ties and restarts out")
         paths = self._best(scores, cost, n_jobs)
         self._check(paths.values)
         return paths
