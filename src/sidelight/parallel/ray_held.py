@@ -10,7 +10,7 @@ from sidelight.parallel.parcels import Parcel, opened, packed
 from sidelight.parallel.place import Function, Held, Node, nodes_within, summed
 
 if TYPE_CHECKING:
-    from sidelight.parallel.ray_team import Kept, Team
+    from sidelight.parallel.ray_team import KeptStates, Team
 
 
 class RayHeld:
@@ -18,7 +18,7 @@ class RayHeld:
 
     def __init__(self, team: Team, key: int, size: int) -> None:
         self._team, self._key, self._size = team, key, size
-        self._states: list[Kept | None] = [None] * len(team)  # one per worker
+        self._states: list[KeptStates | None] = [None] * len(team)  # one per worker
         self._before = self._states
 
     def __del__(self) -> None:

@@ -49,7 +49,7 @@ class _Pieces:
     own: Sequence[tuple[Any, ...]] | None = None
 
 
-class Kept(NamedTuple):
+class KeptStates(NamedTuple):
     """What the pieces of a worker remember, packed, on the driver's machine: pinned there while this is held."""
 
     reference: Any
@@ -147,10 +147,10 @@ class Team:
     def _put_for_all(self, value: Any) -> Any:
         return self._put(value, times=len(self))
 
-    def kept(self, states: Mapping[int, Any]) -> Kept:
+    def kept(self, states: Mapping[int, Any]) -> KeptStates:
         """The states of a worker's pieces, for its next call."""
         reference = self._put(states)
-        return Kept(reference, self.ray.get(reference))
+        return KeptStates(reference, self.ray.get(reference))
 
     def question(self, function: Function, common: tuple[Any, ...]) -> Any:
         """A reference to a call, whose large vector is sent as the difference from that of the previous call."""
@@ -311,7 +311,7 @@ class Team:
         """An answer, with the states of pieces if it comes with them."""
         try:
             answer = self.ray.get(reference)
-            return (answer, Kept(result[1], self.ray.get(result[1]))) if isinstance(result, list) else answer
+            return (answer, KeptStates(result[1], self.ray.get(result[1]))) if isinstance(result, list) else answer
         except self.ray.exceptions.RayTaskError as error:
             cause = error.cause
             if isinstance(cause, Shortage | MemoryError):
