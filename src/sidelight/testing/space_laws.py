@@ -232,7 +232,7 @@ def check_parts(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: 
             raise BrokenLaw(f"{law}: the best values differ from those of the whole batch")
 
 
-def check_memory(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
+def check_repeatable(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     """Of outputs that tie, the same one is found whatever was asked before, and whatever inputs are beside."""
     if not all(len(one.outputs) for one in lists):
         return

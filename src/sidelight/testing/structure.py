@@ -56,7 +56,7 @@ def check_structure(
     space_laws.check_outside(batch, weights, lists, rng)
     space_laws.check_random(batch, lists, rng)
     space_laws.check_parts(batch, weights, lists, rng)
-    space_laws.check_memory(batch, weights, lists, rng)
+    space_laws.check_repeatable(batch, weights, lists, rng)
     if isinstance(batch.scorer, LinearScorer):
         scorer_laws.check_adjoint(batch, weights, lists, rng)
         scorer_laws.check_cuts(batch, weights, lists, rng)
