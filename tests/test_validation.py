@@ -97,3 +97,24 @@ def test_a_metric_must_be_known_and_mean_something():
         tagger(metric="f1").fit([["a"]], [["X"]])
     with pytest.raises(ValueError, match="single labels make no spans"):
         sl.Classifier(metric="span_f1").fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
+
+
+def test_an_interrupted_fit_with_restarts_judges_the_round_it_stopped_at(tmp_path):
+    """The round that a checkpoint ends with was made before, and is validated when training resumes."""
+    evidence, held = parts()
+    learner = sl.recipes.jlis(restarts=2)
+    whole = tagger(learner=learner, max_completions=2).fit(evidence, validation=held)
+    judged = [record.number for record in whole.rounds_ if record.validation is not None]
+
+    for number in judged[:2]:
+        path = tmp_path / str(number)
+
+        def stop(record, number=number):
+            if record.number == number:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            tagger(learner=learner, max_completions=2, checkpoint=path, callbacks=[stop]).fit(evidence, validation=held)
+        again = tagger(learner=learner, max_completions=2, checkpoint=path).fit(evidence, validation=held)
+        assert again.rounds_[0].number == number and again.rounds_[0].validation is not None
+        np.testing.assert_array_equal(again.model_.weights, whole.model_.weights)

@@ -166,6 +166,7 @@ class Restarts:
             "ended": None if self.ended is None else self.ended[:2],
             "untold": [[record.as_dict(), result] for record, result in self._unreported],
             "held": None if self._held is None else [self._held[0].as_dict(), self._held[1]],
+            "result": self._has_result,
         }
         arrays: dict[str, NDArray[Any]] = {
             f"{number}.{name}": array for number, state in states.items() for name, array in state[1].items()
@@ -193,6 +194,7 @@ class Restarts:
             self.ended = Ended(*self._number(values["ended"], "ended"), array_of(arrays, "ended", np.float64, [size]))
         self._unreported = [_stored_pair(pair) for pair in list_of(values, "untold")]
         self._held = None if values.get("held") is None else _stored_pair(values["held"])
+        self._has_result = "result" in values and flag_of(values, "result")  # older checkpoints have none
 
     def _number(self, pair: Any, name: str) -> tuple[int, float]:
         """The number and the objective of a begun restart in a checkpoint."""
