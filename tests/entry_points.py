@@ -425,7 +425,7 @@ def tied(folder: Path) -> dict[str, Entry]:
         "SequentialLearner.load": (sl.SequentialLearner(structure).load, {"path": folder / "sequential"}),
         "read_relations": (read_relations, {"path": folder / "relations.jsonl"}),
         "write_relations": (write_relations, {"path": folder / "out.jsonl", "xs": xs, "ys": ys}),
-        "score_relations": (score_relations, {"gold": ys, "found": ys, "other": ()}),
+        "score_relations": (score_relations, {"gold": ys, "predicted": ys, "other": ()}),
     }
 
 

@@ -41,8 +41,8 @@ def test_workers_begin_anew_on_other_machines(case, told):
 @pytest.mark.parametrize(
     ("case", "file", "said"),
     [
-        ("all but the head", "workers", r"worker [01] did not start again within 3 s at .*: with a checkpoint it goes"),
-        ("the head", "head", r"the Ray cluster .* is gone from this machine; .*: with a checkpoint it goes on"),
+        ("all but the head", "workers", r"worker [01] did not start again within 3 s at .*: with a checkpoint it "),
+        ("the head", "head", r"the Ray cluster .* is gone from this machine; .*: with a checkpoint it continues"),
     ],
 )
 def test_where_none_is_left_a_checkpoint_goes_on(case, file, said, told, folder):
